@@ -1,0 +1,50 @@
+"""Run the tests on every supported scikit-learn: ``make matrix``, or ``nox -s tests minimum``."""
+
+from importlib.util import find_spec
+
+import nox
+
+# Some systems ship Python without ensurepip, which venv needs and virtualenv does not.
+nox.options.default_venv_backend = "venv" if find_spec("ensurepip") else "virtualenv"
+nox.options.sessions = ["tests", "minimum"]
+
+SCIKIT_LEARN = ["1.6.1", "1.7.2", "1.8.0", "latest"]
+# The lower bounds of pyproject.toml. scikit-learn 1.6.0 itself cannot cross-validate with metadata
+# routing on, hence 1.6.1. The second line is what the tests use, from the same time.
+MINIMUM = ["scikit-learn==1.6.1", "numpy==1.26.0", "scipy==1.12.0", "matplotlib==3.8.0"]
+MINIMUM += ["pandas==2.2.3", "pyarrow==17.0.0", "pyparsing==3.1.4"]
+
+
+@nox.session
+@nox.parametrize("scikit_learn", SCIKIT_LEARN, ids=SCIKIT_LEARN)
+def tests(session: nox.Session, scikit_learn: str) -> None:
+    """Run the tests on one scikit-learn."""
+    pin = "scikit-learn" if scikit_learn == "latest" else f"scikit-learn=={scikit_learn}"
+    run_pytest(session, pin)
+
+
+@nox.session(python="3.11")
+def minimum(session: nox.Session) -> None:
+    """Run the tests on the oldest supported version of every requirement."""
+    run_pytest(session, *MINIMUM)
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Check style and types."""
+    session.install("--editable", ".[test]")
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+    session.run("mypy")
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Build the documentation."""
+    session.install("--editable", ".[docs]")
+    session.run("sphinx-build", "-W", "--keep-going", "-b", "html", "docs", "docs/_build/html")
+
+
+def run_pytest(session: nox.Session, *pins: str) -> None:
+    session.install("--editable", ".[test]", *pins)
+    session.run("pytest", "-n", "2", "--quiet", *session.posargs, env={"MPLBACKEND": "Agg"})

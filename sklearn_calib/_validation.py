@@ -1,0 +1,321 @@
+"""The only door for user input: every check, and every message.
+
+A message says what was wrong, where, what was found, and what to do. Nothing
+here changes its arguments; arrays that need no conversion are passed through
+without a copy.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import check_random_state
+
+Array = NDArray[Any]
+
+
+def check_array_like(values: Any, name: str) -> Array:
+    """Return `values` as an array, or explain why they are not one."""
+    if values is None:
+        raise TypeError(f"{name} is missing (got None).")
+    if isinstance(values, (str, bytes)) or np.isscalar(values):
+        raise TypeError(f"{name} must be an array of values, one for each query; got {values!r}.")
+    if sparse.issparse(values):
+        raise TypeError(f"{name} is a sparse matrix; pass a dense array, e.g. {name}.toarray().")
+    if np.ma.is_masked(values):
+        raise ValueError(
+            f"{name} is a masked array with {np.ma.count_masked(values)} masked values; "
+            "remove these rows first, because a calibration error has no place for them."
+        )
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise ValueError(f"{name} is ragged: its rows have different lengths ({error}).") from None
+    if array.ndim == 0:
+        raise TypeError(f"{name} must be an array of values; got {type(values).__name__}.")
+    return array
+
+
+def _column(array: Array, name: str, hint: str) -> Array:
+    """Return a 1-D view of a vector or of a single column."""
+    if array.ndim == 2 and array.shape[1] == 1:
+        return array[:, 0]
+    if array.ndim != 1:
+        raise ValueError(f"{name} must be 1-D, got shape {array.shape}. {hint}")
+    return array
+
+
+def _not_empty(array: Array, name: str) -> None:
+    if array.shape[0] == 0:
+        raise ValueError(f"{name} is empty: at least one query is needed.")
+
+
+def _where(bad: Array) -> str:
+    """Say where the bad entries are: the first position and how many there are."""
+    index = np.argwhere(bad)
+    first = index[0].tolist()
+    position = first[0] if len(first) == 1 else tuple(first)
+    return f"at position {position} ({len(index)} of {bad.size} values)"
+
+
+def check_float_array(values: Any, name: str) -> Array:
+    """Return `values` as float64, refusing text, complex numbers, NaN and infinity."""
+    array = _as_float(values, name)
+    _extremes(array, name)
+    return array
+
+
+def _as_float(values: Any, name: str) -> Array:
+    array = check_array_like(values, name)
+    if array.dtype != np.float64:
+        if array.dtype.kind not in "biufO":
+            raise TypeError(f"{name} must hold numbers, got dtype {array.dtype}.")
+        try:
+            array = array.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"{name} must hold numbers only: {error}.") from None
+    _not_empty(array, name)
+    return array
+
+
+def _extremes(array: Array, name: str) -> tuple[float, float]:
+    """Return the extremes, refusing NaN and infinity.
+
+    One pass for each extreme is cheaper than `isfinite` over the array, and a
+    NaN anywhere makes both of them NaN.
+    """
+    low, high = float(array.min()), float(array.max())
+    if not (math.isfinite(low) and math.isfinite(high)):
+        bad = ~np.isfinite(array)
+        value = array[tuple(np.argwhere(bad)[0])]
+        raise ValueError(
+            f"{name} contains {value} {_where(bad)}; remove or repair these rows first."
+        )
+    return low, high
+
+
+def check_probabilities(values: Any, name: str = "y_prob") -> Array:
+    """Return `values` as float64 in [0, 1]."""
+    array = _as_float(values, name)
+    low, high = _extremes(array, name)
+    if low < 0.0 or high > 1.0:
+        # A softmax may miss the ends by a rounding error of its own precision.
+        excess = max(-low, high - 1.0)
+        dtype = np.asarray(values).dtype
+        if dtype.kind == "f" and excess <= 4 * np.finfo(dtype).eps:
+            warnings.warn(
+                f"{name} exceeds [0, 1] by a rounding error of {excess:.1g}; such values count as "
+                "0 and 1.",
+                UserWarning,
+                stacklevel=3,
+            )
+            return np.clip(array, 0.0, 1.0)
+        bad = (array < 0.0) | (array > 1.0)
+        value = array[tuple(np.argwhere(bad)[0])]
+        raise ValueError(
+            f"{name} contains {value} {_where(bad)}, outside [0, 1]: probabilities are needed. "
+            "Turn scores or logits into probabilities first (for example with predict_proba)."
+        )
+    return array
+
+
+def check_probability_vector(values: Any, name: str = "y_prob") -> Array:
+    """Return 1-D probabilities, or explain what to do with a matrix."""
+    array = check_array_like(values, name)
+    hint = (
+        "Pass the column of the class in question, for example "
+        f"{name}[:, 1], or build queries over all classes with classifier_queries."
+    )
+    return check_probabilities(_column(array, name, hint), name)
+
+
+def check_same_length(**arrays: Any) -> None:
+    """Refuse arrays of unequal length; entries that are None are skipped."""
+    sizes = {name: len(array) for name, array in arrays.items() if array is not None}
+    if len(set(sizes.values())) > 1:
+        listing = ", ".join(f"{name} has {size}" for name, size in sizes.items())
+        raise ValueError(f"The arguments must have one entry for each query, but {listing}.")
+
+
+def _some(values: Iterable[Any], most: int = 10) -> str:
+    items = [v.item() if isinstance(v, np.generic) else v for v in values]
+    shown = ", ".join(repr(item) for item in items[:most])
+    return f"[{shown}{', ...' if len(items) > most else ''}]"
+
+
+def check_labels(values: Any, name: str = "y_true") -> Array:
+    """Return a 1-D array of class labels without missing values."""
+    array = check_array_like(values, name)
+    array = _column(array, name, "Class labels are expected, one for each row.")
+    _not_empty(array, name)
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise ValueError(f"{name} contains NaN or infinity {_where(~np.isfinite(array))}.")
+    if array.dtype.kind == "O":
+        missing = np.array([v is None or v is not v or _is_na(v) for v in array])
+        if missing.any():
+            raise ValueError(
+                f"{name} contains missing labels {_where(missing)}; remove these rows first."
+            )
+        # A column of plain Python or nullable bools and numbers is not really an object column.
+        kinds = {type(v) for v in array}
+        if kinds <= {bool, np.bool_}:
+            return array.astype(bool)
+        if all(issubclass(kind, (numbers.Real, np.generic)) for kind in kinds):
+            return np.array(array.tolist())
+        if len(kinds) > 1 and not all(issubclass(kind, str) for kind in kinds):
+            raise TypeError(
+                f"{name} mixes labels of types {sorted(kind.__name__ for kind in kinds)}; "
+                "use labels of a single type."
+            )
+    return array
+
+
+def _is_na(value: Any) -> bool:
+    """Tell a pandas NA, which refuses to be compared, without importing pandas."""
+    return type(value).__name__ in ("NAType", "NaTType")
+
+
+def distinct_labels(y: Array) -> Array:
+    """Return the sorted distinct labels of an array that `check_labels` returned."""
+    return np.unique(y.astype(str) if y.dtype.kind == "O" and _all_str(y) else y)
+
+
+def _all_str(y: Array) -> bool:
+    return all(isinstance(v, str) for v in y)
+
+
+def check_binary_labels(values: Any, pos_label: Any = None, name: str = "y_true") -> Array:
+    """Return a boolean array: which queries have the answer yes."""
+    y = check_labels(values, name)
+    if pos_label is None:
+        if y.dtype == bool:
+            return y
+        # Seen as unsigned, a negative label is huge: one pass finds all that is not 0 or 1.
+        if y.dtype.kind in "iu" and y.view(f"u{y.dtype.itemsize}").max() <= 1:
+            return y.astype(bool)
+    labels = distinct_labels(y)
+    if len(labels) > 2:
+        raise ValueError(
+            f"{name} has {len(labels)} classes {_some(labels)}, but one probability a row answers "
+            "a yes/no question. For many classes pass the probabilities of shape (n_samples, "
+            "n_classes) to adaptive_bin_calibration_error, classifier_queries or "
+            "label_calibration; for one class against the rest pass y_true == that class."
+        )
+    if pos_label is None:
+        numeric = y.dtype.kind in "biuf"
+        if numeric and (np.isin(labels, (0, 1)).all() or np.isin(labels, (-1, 1)).all()):
+            return np.asarray(y == 1)
+        raise ValueError(
+            f"{name} has the labels {_some(labels)}: which of them means yes is not known. "
+            "Set pos_label to the label whose probability y_prob gives."
+        )
+    if len(labels) == 2 and pos_label not in labels.tolist():
+        raise ValueError(
+            f"pos_label={pos_label!r} is not a valid label: it should be one of {_some(labels)}."
+        )
+    return np.asarray(y == pos_label, dtype=bool)
+
+
+def check_sample_weight(values: Any, n: int) -> Array | None:
+    """Return weights as float64, or None."""
+    if values is None:
+        return None
+    weight = check_float_array(values, "sample_weight")
+    weight = _column(weight, "sample_weight", "One weight for each query is expected.")
+    if len(weight) != n:
+        raise ValueError(
+            f"sample_weight must have one entry for each of the {n} queries; it has {len(weight)}."
+        )
+    if weight.min() < 0:
+        bad = weight < 0
+        raise ValueError(
+            f"sample_weight contains {weight[bad][0]} {_where(bad)}; weights must not be negative."
+        )
+    if not weight.any():
+        raise ValueError("sample_weight is zero everywhere, so that no query is left.")
+    return weight
+
+
+def check_y_proba(y_proba: Any, classes: Array, name: str = "y_proba") -> Array:
+    """Return a matrix of probabilities with a column for each class."""
+    proba = check_probabilities(y_proba, name)
+    k = len(classes)
+    if proba.ndim != 2 or proba.shape[1] != k:
+        raise ValueError(
+            f"{name} must have shape (n_samples, {k}), a column for each of the classes "
+            f"{_some(classes)}; got shape {proba.shape}."
+        )
+    return proba
+
+
+def check_classes(classes: Any, name: str = "classes") -> Array:
+    """Return the class names as a 1-D array of distinct entries."""
+    array = check_labels(classes, name)
+    if len(np.unique(array)) != len(array):
+        raise ValueError(f"{name} names a class twice: {_some(array)}.")
+    return array
+
+
+def check_option(value: Any, name: str, options: Iterable[Any]) -> Any:
+    """Refuse a value that is not one of the options, listing them."""
+    options = tuple(options)
+    if not any(
+        value is option or (type(value) is type(option) and value == option) for option in options
+    ):
+        listing = ", ".join(repr(option) for option in options)
+        raise ValueError(f"{name}={value!r} is not known; it should be one of {listing}.")
+    return value
+
+
+def check_integer(value: Any, name: str, low: int = 1) -> int:
+    """Return an int that is at least `low`; floats and bools are refused."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name} must be an integer, got {value!r} ({type(value).__name__}).")
+    if value < low:
+        raise ValueError(f"{name} must be at least {low}, got {value}.")
+    return int(value)
+
+
+def check_bin_options(bin_size: Any, n_bins: Any, *, sizes: tuple[str, ...] = ("auto",)) -> None:
+    """Check `bin_size` and `n_bins`, of which at most one may be set."""
+    if n_bins is not None:
+        if not (isinstance(bin_size, str) and bin_size in sizes):
+            raise ValueError(
+                f"bin_size={bin_size!r} and n_bins={n_bins!r} are both set: give the size of the "
+                "bins or their number, not both."
+            )
+        check_integer(n_bins, "n_bins")
+    elif isinstance(bin_size, str):
+        check_option(bin_size, "bin_size", sizes)
+    else:
+        check_integer(bin_size, "bin_size")
+
+
+def check_confidence_level(value: Any) -> float:
+    """Return a level strictly between 0 and 1."""
+    if isinstance(value, (bool, str)) or not isinstance(value, numbers.Real):
+        raise TypeError(f"confidence_level must be a number between 0 and 1, got {value!r}.")
+    level = float(value)
+    if not 0.0 < level < 1.0:
+        hint = f" Did you mean {level / 100:g}?" if 1.0 < level < 100.0 else ""
+        raise ValueError(f"confidence_level must lie between 0 and 1, got {value!r}.{hint}")
+    return level
+
+
+def check_generator(random_state: Any) -> np.random.Generator:
+    """Return a numpy Generator for whatever scikit-learn takes as `random_state`.
+
+    A Generator is used as it is. Anything else goes through scikit-learn's
+    `check_random_state`, so that None follows `np.random.seed`.
+    """
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    seed = check_random_state(random_state).randint(0, 2**31 - 1, size=4)
+    return np.random.default_rng(seed)

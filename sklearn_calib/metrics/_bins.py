@@ -1,0 +1,319 @@
+"""Bins of queries: their means, their error, and the intervals around each."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy import special, stats
+
+from sklearn_calib._results import ConfidenceInterval, format_table, to_frame
+from sklearn_calib._validation import (
+    Array,
+    check_bin_options,
+    check_confidence_level,
+    check_integer,
+    check_option,
+)
+from sklearn_calib.metrics._bin_size import cut, n_effective
+from sklearn_calib.metrics._sorting import SortedQueries, sort_queries
+from sklearn_calib.queries import as_queries
+
+__all__ = ["CalibrationBins", "calibration_bins"]
+
+NORMS = ("l1", "l2", "max")
+STRATEGIES = ("adaptive", "uniform")
+INTERVALS = ("wilson", "normal", "clopper-pearson")
+
+
+@dataclass(frozen=True, eq=False)
+class CalibrationBins:
+    """Bins of queries, in order of prediction.
+
+    Attributes
+    ----------
+    count : ndarray of int of shape (n_bins,)
+        Queries in each bin.
+    weight : ndarray of shape (n_bins,)
+        Sum of their weights; equal to `count` without weights.
+    prob_pred : ndarray of shape (n_bins,)
+        Mean prediction in each bin.
+    prob_true : ndarray of shape (n_bins,)
+        Share of queries in each bin whose answer is yes.
+    low, high : ndarray of shape (n_bins,)
+        Smallest and largest prediction in each bin.
+    bin_size : float or None
+        The size that was aimed at; None where a number of bins was asked for.
+    strategy : {"adaptive", "uniform"}
+        How the bins were cut.
+
+    See Also
+    --------
+    calibration_bins : Makes this object.
+    """
+
+    count: Array
+    weight: Array
+    prob_pred: Array
+    prob_true: Array
+    low: Array
+    high: Array
+    bin_size: float | None = None
+    strategy: str = field(default="adaptive")
+
+    def __len__(self) -> int:
+        return len(self.count)
+
+    @property
+    def gap(self) -> Array:
+        """Signed gap of each bin: positive where the predictions are too high."""
+        return self.prob_pred - self.prob_true
+
+    @property
+    def overconfidence(self) -> Array:
+        """Signed overconfidence of each bin.
+
+        Positive where the predictions are too extreme (too far from one half),
+        negative where they are not extreme enough.
+        """
+        return np.where(self.prob_pred >= 0.5, self.gap, -self.gap)
+
+    @property
+    def mean_gap(self) -> float:
+        """Mean prediction minus share of yes, over all queries."""
+        return self._mean(self.gap)
+
+    @property
+    def mean_overconfidence(self) -> float:
+        """Mean of `overconfidence` over all queries."""
+        return self._mean(self.overconfidence)
+
+    @property
+    def refinement(self) -> float:
+        """Mean of prob_true (1 - prob_true) over queries: small where bins are pure."""
+        return self._mean(self.prob_true * (1.0 - self.prob_true))
+
+    def _mean(self, values: Array) -> float:
+        return float(np.dot(self.weight, values) / self.weight.sum())
+
+    def error(self, norm: str = "l2", squared: bool = False) -> float:
+        """Calibration error of the bins.
+
+        Parameters
+        ----------
+        norm : {"l2", "l1", "max"}, default="l2"
+            Root mean square, mean, or largest absolute gap; the means are
+            taken over queries.
+        squared : bool, default=False
+            Return the mean square instead of its root (only with "l2").
+
+        Returns
+        -------
+        float
+            Between 0 and 1.
+        """
+        check_option(norm, "norm", NORMS)
+        check_squared(squared, norm)
+        gap = np.abs(self.gap)
+        if norm == "max":
+            return float(gap.max())
+        if norm == "l1":
+            return self._mean(gap)
+        mean_square = self._mean(np.square(gap))
+        return mean_square if squared else math.sqrt(mean_square)
+
+    def confidence_interval(
+        self, confidence_level: float = 0.95, method: str = "wilson"
+    ) -> ConfidenceInterval:
+        """Confidence interval for the frequency behind each bin.
+
+        It says how well the bin's share of yes is known. An integer weight
+        counts as so many queries.
+
+        Parameters
+        ----------
+        confidence_level : float, default=0.95
+            Level of each interval on its own.
+        method : {"wilson", "normal", "clopper-pearson"}, default="wilson"
+            "normal" is p +- z se, the interval of Nguyen & O'Connor (2015),
+            cut at 0 and 1; it is too short, even empty of width, in bins near
+            0 and 1. "clopper-pearson" covers at least as often as it says.
+
+        Returns
+        -------
+        ConfidenceInterval
+            Arrays `low` and `high` of shape (n_bins,).
+        """
+        level = check_confidence_level(confidence_level)
+        check_option(method, "method", INTERVALS)
+        p, n = self.prob_true, self.weight
+        if method == "clopper-pearson":
+            tail = (1.0 - level) / 2.0
+            yes = p * n
+            # The limits solve a binomial tail; at no yes (or no no) one of them is the end.
+            with np.errstate(invalid="ignore"):
+                low = np.where(yes > 0, special.betaincinv(yes, n - yes + 1.0, tail), 0.0)
+                high = np.where(yes < n, special.betaincinv(yes + 1.0, n - yes, 1.0 - tail), 1.0)
+            return ConfidenceInterval(low, high)
+        z = stats.norm.ppf(0.5 + level / 2.0)
+        if method == "normal":
+            half = z * np.sqrt(p * (1.0 - p) / n)
+            return ConfidenceInterval(np.maximum(p - half, 0.0), np.minimum(p + half, 1.0))
+        centre = (p + z**2 / (2.0 * n)) / (1.0 + z**2 / n)
+        half = z / (1.0 + z**2 / n) * np.sqrt(p * (1.0 - p) / n + z**2 / (4.0 * n**2))
+        # At p = 0 and p = 1 the exact limit is the end itself; rounding must not cross it.
+        low = np.where(p == 0.0, 0.0, np.clip(centre - half, 0.0, p))
+        high = np.where(p == 1.0, 1.0, np.clip(centre + half, p, 1.0))
+        return ConfidenceInterval(low, high)
+
+    def consistency_band(self, confidence_level: float = 0.95) -> ConfidenceInterval:
+        """Where each bin's frequency would fall if the predictions were right.
+
+        The quantiles are those of a binomial count with the bin's mean
+        prediction. The count is really a sum of queries with slightly
+        different probabilities, which varies less, so the band holds at least
+        the stated share of bins (Hoeffding 1956).
+
+        Parameters
+        ----------
+        confidence_level : float, default=0.95
+            Level of the band at each bin on its own.
+
+        Returns
+        -------
+        ConfidenceInterval
+            Arrays `low` and `high` of shape (n_bins,), around `prob_pred`.
+        """
+        level = check_confidence_level(confidence_level)
+        n = np.maximum(np.rint(self.weight), 1.0)
+        tail = (1.0 - level) / 2.0
+        low = stats.binom.ppf(tail, n, self.prob_pred) / n
+        high = stats.binom.ppf(1.0 - tail, n, self.prob_pred) / n
+        return ConfidenceInterval(np.maximum(low, 0.0), np.minimum(high, 1.0))
+
+    def _columns(self) -> dict[str, Any]:
+        return {
+            "low": self.low,
+            "high": self.high,
+            "count": self.count,
+            "prob_pred": self.prob_pred,
+            "prob_true": self.prob_true,
+            "gap": self.gap,
+        }
+
+    def to_frame(self) -> Any:
+        """Return the bins as a pandas DataFrame, a row a bin."""
+        return to_frame({**self._columns(), "weight": self.weight})
+
+    def __str__(self) -> str:
+        return (
+            f"{len(self)} {self.strategy} bins of {self.count.sum():,} queries, "
+            f"calibration error {self.error():.4f}\n{format_table(self._columns())}"
+        )
+
+
+def check_squared(squared: bool, norm: str) -> None:
+    """Refuse `squared` where there is no square to keep."""
+    if squared and norm != "l2":
+        raise ValueError(f"squared=True goes with norm='l2' only, got norm={norm!r}.")
+
+
+def bin_means(
+    queries: SortedQueries, ends: Array, bin_size: float | None, strategy: str
+) -> CalibrationBins:
+    """Summarise sorted queries in the bins that end at `ends`."""
+    starts = np.concatenate(([0], ends[:-1]))
+    count = ends - starts
+    y, q, w = queries.y, queries.q, queries.w
+    low, high = q[starts], q[ends - 1]
+    if w is None:
+        weight = count.astype(float)
+        pred = np.add.reduceat(q, starts)
+        true = np.add.reduceat(y, starts, dtype=np.int64)
+    else:
+        weight = np.add.reduceat(w, starts)
+        pred = np.add.reduceat(w * q, starts)
+        true = np.add.reduceat(w * y, starts)
+    return CalibrationBins(
+        count=count,
+        weight=weight,
+        # A mean lies between the extremes, whatever the rounding of the sums.
+        prob_pred=np.clip(pred / weight, low, high),
+        prob_true=np.clip(true / weight, 0.0, 1.0),
+        low=low,
+        high=high,
+        bin_size=bin_size,
+        strategy=strategy,
+    )
+
+
+def calibration_bins(
+    y_true: Any,
+    y_prob: Any = None,
+    *,
+    bin_size: Any = "auto",
+    n_bins: int | None = None,
+    strategy: str = "adaptive",
+    sample_weight: Any = None,
+    pos_label: Any = None,
+) -> CalibrationBins:
+    """Sort queries by prediction and cut them into bins.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_queries,) or Queries
+        Binary labels, or queries in place of both arrays.
+    y_prob : array-like of shape (n_queries,)
+        Predicted probabilities.
+    bin_size : int or "auto", default="auto"
+        Queries a bin. "auto" makes about cbrt(N) bins, which suits a curve.
+        A bin closes once it holds this many queries and its last run of equal
+        predictions is complete; a last bin that falls short joins the one
+        before it.
+    n_bins : int, default=None
+        Ask for a number of bins instead of a size. There are fewer where
+        equal predictions fill several.
+    strategy : {"adaptive", "uniform"}, default="adaptive"
+        "adaptive" bins hold equal numbers of queries; "uniform" bins have
+        equal width, 1 / n_bins, and those that hold no query are left out.
+    sample_weight : array-like of shape (n_queries,), default=None
+        Non-negative weights; an integer weight stands for so many copies.
+    pos_label : object, default=None
+        The label whose probability `y_prob` gives.
+
+    Returns
+    -------
+    CalibrationBins
+        Counts, means and extremes of the bins.
+
+    See Also
+    --------
+    adaptive_bin_calibration_error : A single number.
+    sklearn.calibration.calibration_curve : Two arrays, without intervals.
+
+    Examples
+    --------
+    >>> from sklearn_calib import calibration_bins
+    >>> bins = calibration_bins([0, 1, 0, 1], [0.1, 0.3, 0.6, 0.8], bin_size=2)
+    >>> bins.prob_pred, bins.prob_true
+    (array([0.2, 0.7]), array([0.5, 0.5]))
+    >>> round(bins.error(), 4)
+    0.255
+    """
+    check_option(strategy, "strategy", STRATEGIES)
+    check_bin_options(bin_size, n_bins)
+    queries = as_queries(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label)
+    ordered = sort_queries(queries.y_true, queries.y_prob, queries.sample_weight)
+    if strategy == "uniform":
+        if not isinstance(bin_size, str):
+            raise ValueError(
+                f"bin_size={bin_size!r} has no meaning for bins of equal width; set n_bins."
+            )
+        if n_bins is None:
+            n_bins = math.ceil(np.cbrt(n_effective(ordered)) - 1e-9)
+        ends = ordered.cut_by_width(check_integer(n_bins, "n_bins"))
+        return bin_means(ordered, ends, None, strategy)
+    ends, size = cut(ordered, bin_size, n_bins, purpose="draw")
+    return bin_means(ordered, ends, size, strategy)

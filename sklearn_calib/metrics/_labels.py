@@ -1,0 +1,201 @@
+"""Calibration of each label on its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sklearn_calib._results import ConfidenceInterval, format_table, to_frame
+from sklearn_calib._validation import Array, check_generator, check_integer
+from sklearn_calib.metrics._interval import (
+    check_interval_options,
+    interval_of_queries,
+)
+from sklearn_calib.queries import Queries, as_queries, classifier_queries
+
+__all__ = ["LabelCalibration", "label_calibration"]
+
+
+@dataclass(frozen=True, eq=False)
+class LabelCalibration:
+    """A calibration error with its interval for each label.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_labels,)
+        The labels.
+    count : ndarray of int of shape (n_labels,)
+        How often each label is the right answer.
+    n_queries : ndarray of int of shape (n_labels,)
+        How many queries ask about each label.
+    error : ndarray of shape (n_labels,)
+        Calibration error; NaN for a label with too few queries to tell.
+    confidence_interval : ConfidenceInterval
+        Arrays `low` and `high` of shape (n_labels,); 0 and 1 where nothing can be told.
+    mean_gap : ndarray of shape (n_labels,)
+        Mean prediction minus frequency: positive where the label is predicted too often.
+    confidence_level : float
+        Level of each interval on its own.
+
+    See Also
+    --------
+    label_calibration : Makes this object.
+    """
+
+    labels: Array
+    count: Array
+    n_queries: Array
+    error: Array
+    confidence_interval: ConfidenceInterval
+    mean_gap: Array
+    confidence_level: float
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def most_common(self, k: int | None = None) -> LabelCalibration:
+        """Return the k labels that are right most often, most common first."""
+        order = np.argsort(-self.count, kind="stable")
+        if k is not None:
+            order = order[: check_integer(k, "k")]
+        low, high = self.confidence_interval
+        return LabelCalibration(
+            self.labels[order],
+            self.count[order],
+            self.n_queries[order],
+            self.error[order],
+            ConfidenceInterval(low[order], high[order]),
+            self.mean_gap[order],
+            self.confidence_level,
+        )
+
+    @property
+    def mean_error(self) -> float:
+        """Mean error over the labels; those without an estimate are left out."""
+        known = self.error[np.isfinite(self.error)]
+        return float(known.mean()) if len(known) else float("nan")
+
+    def _columns(self) -> dict[str, Any]:
+        low, high = self.confidence_interval
+        return {
+            "count": self.count,
+            "n_queries": self.n_queries,
+            "error": self.error,
+            "low": low,
+            "high": high,
+            "mean_gap": self.mean_gap,
+        }
+
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame with a row a label."""
+        index = [name if isinstance(name, tuple) else str(name) for name in self.labels.tolist()]
+        return to_frame({"label": index, **self._columns()}).set_index("label")
+
+    def __str__(self) -> str:
+        return format_table(
+            {"label": [str(name) for name in self.labels.tolist()], **self._columns()}, most=60
+        )
+
+
+def label_calibration(
+    y_true: Any,
+    y_proba: Any = None,
+    *,
+    classes: Any = None,
+    bin_size: Any = "auto",
+    n_bins: int | None = None,
+    squared: bool = False,
+    method: str = "auto",
+    confidence_level: float = 0.95,
+    n_resamples: int = 10_000,
+    sample_weight: Any = None,
+    random_state: Any = None,
+) -> LabelCalibration:
+    """Calibration error of each label, with its interval.
+
+    Each label is a yes/no question of its own: is this row of class c?
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or Queries
+        True classes, or queries with labels in place of both arrays.
+    y_proba : array-like of shape (n_samples, n_classes)
+        Predicted probabilities.
+    classes : array-like of shape (n_classes,)
+        The class of each column of `y_proba`. A true class that is missing
+        here gets a row as well: the model gave it probability 0.
+    bin_size, n_bins, squared, method, confidence_level, n_resamples, random_state
+        As in `calibration_error_interval`.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative weights.
+
+    Returns
+    -------
+    LabelCalibration
+        A row a label.
+
+    See Also
+    --------
+    calibration_error_interval : The same for all queries at once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_calib import label_calibration
+    >>> rng = np.random.default_rng(0)
+    >>> proba = rng.dirichlet([2, 1, 1], size=2000)
+    >>> y = np.array([rng.choice(list("abc"), p=p) for p in proba])
+    >>> table = label_calibration(y, proba, classes=["a", "b", "c"])
+    >>> table.labels
+    array(['a', 'b', 'c'], dtype='<U1')
+    >>> bool(table.confidence_interval.low[0] == 0)
+    True
+    """
+    level = check_interval_options(bin_size, n_bins, method, confidence_level, n_resamples)
+    if isinstance(y_true, Queries):
+        if classes is not None:
+            raise TypeError("classes is part of the Queries object; do not pass it as well.")
+        queries = as_queries(y_true, y_proba, sample_weight=sample_weight)
+    else:
+        if y_proba is None or classes is None:
+            raise TypeError(
+                "Pass y_true, y_proba and the class of each column (classes=...), or a Queries "
+                "object that has labels."
+            )
+        queries = classifier_queries(y_true, y_proba, classes=classes, sample_weight=sample_weight)
+    rng = check_generator(random_state)
+    rows = []
+    for name, part in queries.by_label():
+        weight = part.sample_weight
+        used = len(part) if weight is None else int(np.count_nonzero(weight))
+        row: list[Any] = [name, int(np.count_nonzero(part.y_true)), len(part)]
+        if used >= 4:
+            result = interval_of_queries(
+                part,
+                bin_size=bin_size,
+                n_bins=n_bins,
+                squared=squared,
+                method=method,
+                level=level,
+                n_resamples=n_resamples,
+                random_state=rng,
+            )
+            row += [result.error, *result.confidence_interval, result.mean_gap]
+        else:
+            gap = np.average(part.y_prob - part.y_true, weights=weight) if used else np.nan
+            row += [np.nan, 0.0, 1.0, float(gap)]
+        rows.append(row)
+    names, count, n_queries, error, low, high, gap = zip(*rows, strict=True)
+    assert queries.labels is not None
+    labels = queries.labels[[queries.labels.tolist().index(name) for name in names]]
+    return LabelCalibration(
+        labels,
+        np.array(count),
+        np.array(n_queries),
+        np.array(error),
+        ConfidenceInterval(np.array(low), np.array(high)),
+        np.array(gap),
+        level,
+    )

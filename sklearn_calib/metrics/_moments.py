@@ -1,0 +1,198 @@
+"""Sums of residuals by bin: all that the debiased error and its interval need.
+
+Every statistic here is a function of per-bin sums, which can be added up over
+chunks of the data. Weighted and unweighted queries share the formulas: a sum
+over distinct queries is written in power sums of w**a * r**b, which are plain
+power sums of r where there are no weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from sklearn_calib._validation import Array
+from sklearn_calib.metrics._sorting import SortedQueries
+
+# Rows handled at a time: small enough that the temporaries stay in cache.
+_CHUNK = 32_768
+
+# (power of w, power of r) for residuals; the null sums are of (w**2 v)**k and (w**3 m)**k.
+_POWERS = ((1, 1), (1, 2), (2, 2), (2, 3), (2, 4), (3, 3), (3, 4), (4, 4))
+
+
+@dataclass(frozen=True, eq=False)
+class ResidualMoments:
+    """Moments of the debiased squared error, given the predictions.
+
+    Attributes
+    ----------
+    n : float
+        Number of queries, or Kish's effective number where they are weighted.
+    square : float
+        The debiased squared error; it may be negative.
+    null_variance, null_third : float
+        Variance and third cumulant of `square` under perfect calibration.
+    variance, third : float
+        Estimates of the same from the residuals, without the part that grows
+        with the error itself.
+    linear : float
+        Estimate of that part of the variance.
+    fourth : float
+        Estimate of the mean fourth power of the bins' errors.
+    mean_variance, null_mean_variance : float
+        Variance of a residual, averaged with the squared error (or the null
+        variance) as weight.
+    mean_square_variance, null_mean_square_variance : float
+        The same of its square.
+    null_spread : float
+        How unevenly the null variance is spread over bins.
+    """
+
+    n: float
+    square: float
+    null_variance: float
+    null_third: float
+    variance: float
+    third: float
+    linear: float
+    fourth: float
+    mean_variance: float
+    null_mean_variance: float
+    mean_square_variance: float
+    null_mean_square_variance: float
+    null_spread: float
+
+
+def _bin_sums(
+    queries: SortedQueries, ends: Array
+) -> tuple[dict[tuple[int, int], Array], Array, dict[int, Array]]:
+    """Return residual power sums, null sums (v, v^2, v^3, m, m^2, plain v), and weight sums."""
+    n_bins = len(ends)
+    weighted = queries.w is not None
+    powers = _POWERS if weighted else ((1, 1), (2, 2), (3, 3), (4, 4))
+    sums = {power: np.empty(n_bins) for power in powers}
+    null = np.empty((6, n_bins))
+    weights = {k: np.empty(n_bins) for k in (1, 2, 3, 4)}
+    starts = np.concatenate(([0], ends[:-1]))
+    first = 0
+    while first < n_bins:
+        row = int(starts[first])
+        last = int(np.searchsorted(ends, row + _CHUNK, side="right"))
+        last = max(last, first + 1)
+        rows, at = slice(row, int(ends[last - 1])), starts[first:last] - row
+        here = slice(first, last)
+        q = queries.q[rows]
+        r = queries.y[rows] - q
+        v = q * (1.0 - q)
+        m = v * (1.0 - 2.0 * q)
+        if weighted:
+            w = queries.w[rows]  # type: ignore[index]
+            w_powers = {1: w, 2: w * w}
+            w_powers[3] = w_powers[2] * w
+            w_powers[4] = w_powers[2] * w_powers[2]
+            r_powers = {1: r, 2: r * r}
+            r_powers[3] = r_powers[2] * r
+            r_powers[4] = r_powers[2] * r_powers[2]
+            for a, b in powers:
+                sums[a, b][here] = np.add.reduceat(w_powers[a] * r_powers[b], at)
+            for k in weights:
+                weights[k][here] = np.add.reduceat(w_powers[k], at)
+            null[5, here] = np.add.reduceat(w * v, at)
+            v = v * w_powers[2]
+            m *= w_powers[3]
+        else:
+            r2 = r * r
+            sums[1, 1][here] = np.add.reduceat(r, at)
+            sums[2, 2][here] = np.add.reduceat(r2, at)
+            r *= r2
+            sums[3, 3][here] = np.add.reduceat(r, at)
+            r2 *= r2
+            sums[4, 4][here] = np.add.reduceat(r2, at)
+        null[0, here] = np.add.reduceat(v, at)
+        v2 = v * v
+        null[1, here] = np.add.reduceat(v2, at)
+        v *= v2
+        null[2, here] = np.add.reduceat(v, at)
+        null[3, here] = np.add.reduceat(m, at)
+        m *= m
+        null[4, here] = np.add.reduceat(m, at)
+        first = last
+    if not weighted:
+        count = (ends - starts).astype(float)
+        weights = {k: count for k in weights}
+        for a, b in _POWERS:
+            sums[a, b] = sums[b, b]
+        null[5] = null[0]
+    return sums, null, weights
+
+
+def _pairs(one: Array, both: Array) -> Array:
+    """Sum of f_i f_j over distinct i, j."""
+    return one**2 - both
+
+
+def _triples(f: Array, g: Array, ff: Array, fg: Array, ffg: Array) -> Array:
+    """Sum of f_i f_j g_k over distinct i, j, k."""
+    return f**2 * g - ff * g - 2.0 * f * fg + 2.0 * ffg
+
+
+def _quadruples(p1: Array, p2: Array, p3: Array, p4: Array) -> Array:
+    """Sum of f_i f_j f_k f_l over distinct i, j, k, l."""
+    return p1**4 - 6.0 * p1**2 * p2 + 8.0 * p1 * p3 + 3.0 * p2**2 - 6.0 * p4
+
+
+def residual_moments(queries: SortedQueries, ends: Array) -> ResidualMoments:
+    """Return the moments of the debiased squared error; every bin needs at least four rows."""
+    s, null, w = _bin_sums(queries, ends)
+    total = float(w[1].sum())
+    share = w[1] / total
+    n = total**2 / float(w[2].sum())
+    pairs = _pairs(w[1], w[2])
+    per_pair = share / pairs
+
+    product = _pairs(s[1, 1], s[2, 2]) / pairs
+    square = float(np.dot(share, product))
+
+    v1, v2, v3, m1, m2, plain = null
+    null_variance = float(np.sum(per_pair**2 * 2.0 * _pairs(v1, v2)))
+    triple_v = v1**3 - 3.0 * v1 * v2 + 2.0 * v3
+    null_third = float(np.sum(per_pair**3 * (8.0 * triple_v + 4.0 * _pairs(m1, m2))))
+
+    # With mu and s2 the mean and variance of a bin's residuals, these estimate
+    # (mu^2 + s2)^2, mu^2 (mu^2 + s2) and mu^4 without bias.
+    both = _pairs(s[1, 2], s[2, 4]) / pairs
+    one = _triples(s[1, 1], s[1, 2], s[2, 2], s[2, 3], s[3, 4])
+    one /= _triples(w[1], w[1], w[2], w[2], w[3])
+    none = _quadruples(s[1, 1], s[2, 2], s[3, 3], s[4, 4]) / _quadruples(*w.values())
+    square_variance = both - 2.0 * one + none
+    variance_error = one - none
+    spread = np.maximum(s[1, 2] / w[1] - (s[1, 1] / w[1]) ** 2, 0.0)
+
+    four = _pairs(w[2], w[4])
+    cross = w[1] ** 2 * w[2] - 2.0 * w[1] * w[3] + w[4]
+    variance = max(0.0, float(np.sum(per_pair**2 * 2.0 * four * square_variance)))
+    linear = float(np.sum(per_pair**2 * 4.0 * cross * variance_error))
+    third = float(np.sum((per_pair * w[2]) ** 3 * 8.0 * square_variance * spread))
+
+    v0 = plain / w[1]
+    null_square = float(np.dot(share, v0**2))
+    safe: Callable[[float], float] = lambda value: value / null_square if null_square else 0.0  # noqa: E731
+    fourth_null = float(np.dot(share, v0**4))
+    return ResidualMoments(
+        n=n,
+        square=square,
+        null_variance=max(0.0, null_variance),
+        null_third=null_third,
+        variance=variance,
+        third=third,
+        linear=linear,
+        fourth=float(np.dot(share, none)),
+        mean_variance=linear * n / 4.0,
+        null_mean_variance=safe(float(np.dot(share, v0**3))),
+        mean_square_variance=float(np.dot(share, variance_error * spread)),
+        null_mean_square_variance=safe(fourth_null),
+        null_spread=max(0.0, safe(safe(fourth_null)) - 1.0),
+    )

@@ -1,0 +1,185 @@
+"""Sorted queries and how they are cut into bins: plain arrays, no statistics."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from sklearn_calib._validation import Array
+
+# Sums of weights are compared with a bin size; this much rounding is forgiven,
+# so that ten weights of 0.1 do fill a bin of size 1.
+_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class SortedQueries:
+    """Queries in order of prediction: answers, predictions and weights (or None)."""
+
+    y: Array
+    q: Array
+    w: Array | None
+
+    def __len__(self) -> int:
+        return len(self.q)
+
+    @property
+    def total(self) -> float:
+        """The number of queries, or the sum of their weights."""
+        return float(len(self.q)) if self.w is None else float(self.cumulative[-1])
+
+    @cached_property
+    def cumulative(self) -> Array:
+        """Weight up to and including each query."""
+        assert self.w is not None
+        return np.cumsum(self.w)
+
+    @cached_property
+    def has_ties(self) -> bool:
+        """Whether any two predictions are equal."""
+        return bool((self.q[1:] == self.q[:-1]).any())
+
+    @cached_property
+    def runs(self) -> Array:
+        """Where each run of equal predictions ends."""
+        ends = np.flatnonzero(self.q[1:] != self.q[:-1])
+        ends += 1
+        return np.append(ends, len(self.q))
+
+    @cached_property
+    def run_weights(self) -> Array:
+        """Number or weight of queries up to the end of each run."""
+        return self.runs if self.w is None else self.cumulative[self.runs - 1]
+
+    def cut_by_size(self, size: float, min_rows: int = 1) -> Array:
+        """Return where each bin ends.
+
+        A bin closes once it holds `size` queries (or that much weight), at
+        least `min_rows` rows, and its last run of equal predictions is
+        complete. A last bin that falls short is merged into the one before.
+        """
+        if self.w is None:
+            size = max(int(size), min_rows)
+            ends = regular_ends(len(self.q), size)
+            # Without a tie across an edge, the cut is a plain slice.
+            if len(ends) == 1 or not self._tied(ends[:-1]).any():
+                return ends
+        return self._greedy_ends(size, min_rows)
+
+    def _tied(self, edges: Array) -> Array:
+        return self.q[edges - 1] == self.q[edges]
+
+    def _greedy_ends(self, size: float, min_rows: int) -> Array:
+        held, rows = self.run_weights, self.runs
+        last = len(rows)
+        if self.w is None:
+            need: float = int(size)
+            min_rows = 1
+        else:
+            need = size * (1.0 - _TOLERANCE)
+
+        def following(weight: Any, row: Any) -> Any:
+            """Return the run that completes a bin which starts after so much."""
+            found = np.searchsorted(held, weight + need)
+            if min_rows > 1:
+                found = np.maximum(found, np.searchsorted(rows, row + min_rows))
+            return found
+
+        chosen: list[int] = []
+        run = int(following(held.dtype.type(0), 0))
+        if held[-1] < last * size / 128:
+            # Few bins: look up each end.
+            while run < last:
+                chosen.append(run)
+                run = int(following(held[run], rows[run]))
+        else:
+            # Many bins: find the successor of every run at once, then follow the links.
+            links = following(held, rows).tolist()
+            while run < last:
+                chosen.append(run)
+                run = links[run]
+        if not chosen:
+            return np.array([len(self.q)])
+        ends = rows[chosen]
+        # What is left after the last full bin joins it.
+        ends[-1] = len(self.q)
+        return ends
+
+    def cut_nearby(self, size: float) -> Array:
+        """Return where bins end if every edge is moved up to the end of its run.
+
+        Unlike in `cut_by_size` an edge does not depend on the one before it,
+        which makes this fast for many sizes in turn; without ties the two agree.
+        """
+        if self.w is None:
+            ends = regular_ends(len(self.q), int(size))
+            if not self.has_ties or len(ends) == 1:
+                return ends
+            tied = np.flatnonzero(self._tied(ends[:-1]))
+            ends[tied] = self.runs[np.searchsorted(self.runs, ends[tied])]
+        else:
+            full = math.floor(self.total / size * (1.0 + _TOLERANCE))
+            targets = size * np.arange(1, max(full, 1)) * (1.0 - _TOLERANCE)
+            ends = self.runs[np.searchsorted(self.run_weights, targets)]
+            ends = np.append(ends, len(self.q))
+        return ends[np.append(ends[1:] > ends[:-1], True)]
+
+    def cut_by_number(self, n_bins: int) -> Array:
+        """Return where each of `n_bins` bins of equal weight ends.
+
+        Bins that would share a run of equal predictions become one.
+        """
+        n = len(self.q)
+        if self.w is None:
+            targets = -(-n * np.arange(1, n_bins + 1) // n_bins)
+            ends = np.unique(targets)
+            if len(ends) == 1 or not self._tied(ends[:-1]).any():
+                return ends
+            found = np.searchsorted(self.runs, ends)
+        else:
+            shares = (np.arange(1, n_bins + 1) - _TOLERANCE) / n_bins
+            found = np.searchsorted(self.run_weights, self.total * shares)
+        return np.unique(self.runs[np.minimum(found, len(self.runs) - 1)])
+
+    def cut_by_width(self, n_bins: int) -> Array:
+        """Return where each non-empty bin of width 1 / n_bins ends."""
+        edges = np.linspace(0.0, 1.0, n_bins + 1)[1:-1]
+        ends = np.append(np.searchsorted(self.q, edges, side="right"), len(self.q))
+        return np.unique(ends[ends > 0])
+
+
+def regular_ends(n: int, size: int) -> Array:
+    """Return the ends of bins of `size` among n; what is left over joins the last bin."""
+    ends = np.arange(size, n + 1, size)
+    if len(ends) == 0:
+        return np.array([n])
+    ends[-1] = n
+    return ends
+
+
+def sort_queries(y: Array, q: Array, w: Array | None = None) -> SortedQueries:
+    """Sort queries by prediction, in an order that the order of rows cannot change.
+
+    Queries of weight zero are left out: they stand for no query at all.
+    """
+    if w is not None:
+        keep = w > 0
+        if not keep.all():
+            y, q, w = y[keep], q[keep], w[keep]
+        order = np.lexsort((w, y, q))
+        return SortedQueries(y[order], q[order], w[order])
+    # The bits of a float64 in [0, 1] leave the top two bits free. Shifted up by
+    # one they make room for the label, and seen as a float64 again they are
+    # still finite, positive and in the same order. So one plain sort carries
+    # the labels along: no argsort, no gather, and nothing is lost.
+    key = np.left_shift(q.view(np.int64), 1)
+    np.bitwise_or(key, y, out=key)
+    key.view(np.float64).sort()
+    answers = np.empty(len(key), dtype=bool)
+    np.bitwise_and(key, 1, out=answers, casting="unsafe")
+    key >>= 1
+    return SortedQueries(answers, key.view(np.float64), None)
