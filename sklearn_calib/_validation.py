@@ -167,8 +167,9 @@ def check_labels(values: Any, name: str = "y_true") -> Array:
         kinds = {type(v) for v in array}
         if kinds <= {bool, np.bool_}:
             return array.astype(bool)
-        if all(issubclass(kind, (numbers.Real, np.generic)) for kind in kinds):
-            return np.array(array.tolist())
+        if all(issubclass(kind, numbers.Number) for kind in kinds):
+            plain = np.array(array.tolist())
+            return plain.astype(float) if plain.dtype.kind == "O" else plain
         if len(kinds) > 1 and not all(issubclass(kind, str) for kind in kinds):
             raise TypeError(
                 f"{name} mixes labels of types {sorted(kind.__name__ for kind in kinds)}; "

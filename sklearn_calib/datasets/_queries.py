@@ -143,7 +143,7 @@ def make_queries(
     >>> from sklearn_calib import make_queries
     >>> sample = make_queries(1000, a=2, b=5, random_state=0)
     >>> sample.queries
-    <Queries: 1,000 queries, 284 of them true>
+    <Queries: 1,000 queries, 285 of them true>
     >>> sample.error
     0.0
     >>> round(make_queries(10, distortion="shift", strength=0.1).error, 3)

@@ -220,7 +220,11 @@ class AdaptiveCalibrationDisplay:
         ----------
         queries : Queries
             What to draw.
-        bin_size, n_bins, strategy
+        bin_size : int or "auto", default="auto"
+            As in `calibration_bins`.
+        n_bins : int, default=None
+            As in `calibration_bins`.
+        strategy : {"adaptive", "uniform"}, default="adaptive"
             As in `calibration_bins`.
         confidence_level : float, default=0.95
             Level of all intervals and bands.
@@ -300,7 +304,13 @@ class AdaptiveCalibrationDisplay:
             With `predict_proba` and `classes_`, or with `calibration_queries`.
         X, y : array-like
             Data to predict, and the truth.
-        average, unit, pairs, pos_label
+        average : {"micro", "macro", "top_label"}, default="micro"
+            As in `AdaptiveBinCalibrationError`; "macro" draws what "micro" does.
+        unit : {"tag", "pair"}, default="tag"
+            As in `AdaptiveBinCalibrationError`.
+        pairs : int or list, default=None
+            As in `AdaptiveBinCalibrationError`.
+        pos_label : object, default=None
             As in `AdaptiveBinCalibrationError`.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights.

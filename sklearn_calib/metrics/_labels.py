@@ -126,10 +126,22 @@ def label_calibration(
     classes : array-like of shape (n_classes,)
         The class of each column of `y_proba`. A true class that is missing
         here gets a row as well: the model gave it probability 0.
-    bin_size, n_bins, squared, method, confidence_level, n_resamples, random_state
+    bin_size : int or "auto", default="auto"
+        As in `calibration_error_interval`.
+    n_bins : int, default=None
+        As in `calibration_error_interval`.
+    squared : bool, default=False
+        As in `calibration_error_interval`.
+    method : {"auto", "score", "sampling"}, default="auto"
+        As in `calibration_error_interval`.
+    confidence_level : float, default=0.95
+        Level of each label's interval on its own.
+    n_resamples : int, default=10000
         As in `calibration_error_interval`.
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative weights.
+    random_state : int, RandomState, Generator or None, default=None
+        As in `calibration_error_interval`.
 
     Returns
     -------

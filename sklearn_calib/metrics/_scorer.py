@@ -104,9 +104,15 @@ class AdaptiveBinCalibrationError(BaseEstimator, ScorerBase):
     _response_method = ("predict_proba", "calibration_queries")
     _deprecation_msg = None
 
-    @property
-    def _score_func(self) -> Any:
-        return adaptive_bin_calibration_error
+    # LogisticRegressionCV rebuilds a scorer whose function takes `labels`, and would
+    # lose the queries by that; so the function it sees does not.
+    @staticmethod
+    def _score_func(
+        y_true: Any, y_prob: Any, *, sample_weight: Any = None, **options: Any
+    ) -> float:
+        return adaptive_bin_calibration_error(
+            y_true, y_prob, sample_weight=sample_weight, **options
+        )
 
     @property
     def _kwargs(self) -> dict[str, Any]:

@@ -12,19 +12,13 @@ from sklearn_calib._validation import (
     Array,
     check_array_like,
     check_binary_labels,
-    check_classes,
     check_labels,
-    check_option,
     check_probability_vector,
     check_same_length,
     check_sample_weight,
-    check_y_proba,
-    distinct_labels,
 )
 
-__all__ = ["Queries", "classifier_queries"]
-
-AVERAGES = ("micro", "macro", "top_label")
+__all__ = ["Queries", "as_queries"]
 
 
 def _read_only(array: Array | None) -> Array | None:
@@ -362,150 +356,3 @@ def as_queries(
     y = check_binary_labels(y_true, pos_label)
     check_same_length(y_true=y, y_prob=q)
     return Queries._from_checked(y, q, weight=check_sample_weight(sample_weight, len(q)))
-
-
-def classifier_queries(
-    y_true: Any,
-    y_proba: Any,
-    *,
-    classes: Any,
-    average: str = "micro",
-    pos_label: Any = None,
-    sample_weight: Any = None,
-) -> Queries:
-    """Turn the predictions of a classifier into queries.
-
-    With two classes there is one query a row: is it the positive class? With
-    more there is one for each row and class: is this row of class c?
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,) or (n_samples, n_classes)
-        The true classes, or a 0/1 indicator matrix for multilabel problems.
-        Classes that the model never met are allowed: it gave them
-        probability 0, and their queries say so.
-    y_proba : array-like of shape (n_samples, n_classes)
-        What `predict_proba` returned.
-    classes : array-like of shape (n_classes,)
-        The class of each column, e.g. `classifier.classes_`.
-    average : {"micro", "macro", "top_label"}, default="micro"
-        "micro" and "macro" ask about every class; "top_label" asks only
-        whether the class with the largest probability is the right one.
-    pos_label : object, default=None
-        With two classes, the positive one; by default the last.
-    sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the rows.
-
-    Returns
-    -------
-    Queries
-        With labels (the class asked about). With more than two classes, the
-        queries of one row form a group, because they depend on each other.
-
-    See Also
-    --------
-    adaptive_bin_calibration_error : The calibration error of queries.
-
-    Examples
-    --------
-    >>> from sklearn_calib import classifier_queries
-    >>> proba = [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]
-    >>> queries = classifier_queries(["a", "b"], proba, classes=["a", "b", "c"])
-    >>> queries
-    <Queries: 6 queries, 2 of them true, 3 labels, 2 groups>
-    >>> queries.where(label="b").y_prob
-    array([0.2, 0.3])
-    """
-    check_option(average, "average", AVERAGES)
-    classes = check_classes(classes)
-    proba = check_y_proba(y_proba, classes)
-    y = check_array_like(y_true, "y_true")
-    if y.ndim == 2 and y.shape[1] > 1:
-        return _multilabel_queries(y, proba, classes, average, pos_label, sample_weight)
-    y = check_labels(y_true)
-    check_same_length(y_true=y, y_proba=proba)
-    weight = check_sample_weight(sample_weight, len(y))
-
-    if average == "top_label":
-        top = proba.argmax(axis=1)
-        # Equality, not look-up: a true class without a column is simply not the top one.
-        return Queries._from_checked(
-            np.asarray(classes[top] == y, dtype=bool),
-            proba[np.arange(len(y)), top],
-            codes=top,
-            names=classes,
-            weight=weight,
-        )
-
-    classes, proba = _with_unmet_classes(y, proba, classes)
-    if len(classes) <= 2:
-        positive = len(classes) - 1 if pos_label is None else _index(classes, pos_label)
-        return Queries._from_checked(
-            np.asarray(y == classes[positive], dtype=bool),
-            proba[:, positive],
-            codes=np.zeros(len(y), dtype=np.intp),
-            names=classes[[positive]],
-            weight=weight,
-        )
-    if pos_label is not None:
-        raise ValueError(
-            f"pos_label={pos_label!r} is set, but there are {len(classes)} classes, and every one "
-            "of them is asked about. Leave pos_label out."
-        )
-    return _matrix_queries(y[:, None] == classes[None, :], proba, classes, weight)
-
-
-def _with_unmet_classes(y: Array, proba: Array, classes: Array) -> tuple[Array, Array]:
-    """Give a column of zeros to every true class that has none, keeping the classes in order."""
-    known = set(classes.tolist())
-    unmet = [label for label in distinct_labels(y).tolist() if label not in known]
-    if not unmet:
-        return classes, proba
-    if isinstance(unmet[0], str) != isinstance(classes.tolist()[0], str):
-        raise TypeError(
-            f"y_true has labels such as {unmet[0]!r} and classes has {classes.tolist()[0]!r}: "
-            "they must be of one type to be compared."
-        )
-    joined = np.concatenate([classes, np.array(unmet)])
-    order = np.argsort(joined, kind="stable")
-    padded = np.hstack([proba, np.zeros((len(y), len(unmet)))])
-    return joined[order], padded[:, order]
-
-
-def _index(classes: Array, label: Any) -> int:
-    found = np.flatnonzero(classes == label)
-    if len(found) == 0:
-        raise ValueError(
-            f"pos_label={label!r} is not a valid label: it should be one of {classes.tolist()}."
-        )
-    return int(found[0])
-
-
-def _matrix_queries(y: Array, proba: Array, names: Array, weight: Array | None) -> Queries:
-    """Return one query for each entry of a matrix; the entries of a row form a group."""
-    n, k = proba.shape
-    return Queries._from_checked(
-        np.ascontiguousarray(y, dtype=bool).ravel(),
-        np.ascontiguousarray(proba).ravel(),
-        codes=np.tile(np.arange(k), n),
-        names=names,
-        group=np.repeat(np.arange(n), k),
-        weight=None if weight is None else np.repeat(weight, k),
-    )
-
-
-def _multilabel_queries(
-    y: Array, proba: Array, classes: Array, average: str, pos_label: Any, sample_weight: Any
-) -> Queries:
-    if average == "top_label" or pos_label is not None:
-        raise ValueError(
-            "y_true is an indicator matrix, where a row may have several labels: "
-            "average='top_label' and pos_label do not apply."
-        )
-    if y.shape != proba.shape:
-        raise ValueError(
-            f"y_true has shape {y.shape} and y_proba has shape {proba.shape}: an indicator matrix "
-            "needs the same shape as the probabilities."
-        )
-    answers = check_binary_labels(y.ravel()).reshape(y.shape)
-    return _matrix_queries(answers, proba, classes, check_sample_weight(sample_weight, len(y)))

@@ -1,0 +1,6 @@
+"""Queries, and how the predictions of models become queries."""
+
+from sklearn_calib.queries._classifier import AVERAGES, classifier_queries
+from sklearn_calib.queries._queries import Queries, as_queries
+
+__all__ = ["AVERAGES", "Queries", "as_queries", "classifier_queries"]

@@ -1,0 +1,101 @@
+"""The calibration display."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits, make_classification
+from sklearn.naive_bayes import GaussianNB
+
+from sklearn_calib import (
+    AdaptiveCalibrationDisplay,
+    calibration_bins,
+    calibration_error_interval,
+    make_queries,
+)
+
+
+@pytest.fixture(scope="module")
+def sample():
+    return make_queries(2000, distortion="slope", random_state=0)
+
+
+def test_numbers_are_those_of_the_metrics(sample):
+    display = AdaptiveCalibrationDisplay.from_predictions(sample.y_true, sample.y_prob, n_bins=12)
+    bins = calibration_bins(sample.queries, n_bins=12)
+    np.testing.assert_array_equal(display.line_.get_xdata(), bins.prob_pred)
+    np.testing.assert_array_equal(display.line_.get_ydata(), bins.prob_true)
+    result = calibration_error_interval(sample.queries)
+    assert display.result.error == result.error
+    assert f"{result.error:.3f}" in display.line_.get_label()
+
+
+def test_labels_and_artists(sample):
+    display = AdaptiveCalibrationDisplay.from_predictions(
+        sample.queries, name="mine", consistency=True, interval="band", despine=True
+    )
+    assert display.ax_.get_xlabel() == "Mean predicted probability"
+    assert display.ax_.get_ylabel() == "Observed frequency"
+    texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert any(text.startswith("mine: error 0.") for text in texts)
+    assert "95% consistency band" in texts
+    assert display.interval_ is not None
+    assert not display.ax_.spines["top"].get_visible()
+
+
+def test_several_curves_share_axes_in_different_colours(sample):
+    _, ax = plt.subplots()
+    displays = [
+        AdaptiveCalibrationDisplay.from_predictions(sample.queries, name=name, ax=ax)
+        for name in "ab"
+    ]
+    assert displays[0].ax_ is displays[1].ax_ is ax
+    assert displays[0].line_.get_color() != displays[1].line_.get_color()
+    assert displays[0].reference_ is not None
+    assert displays[1].reference_ is None
+
+
+def test_keywords_reach_the_curve_or_raise(sample):
+    display = AdaptiveCalibrationDisplay.from_predictions(
+        sample.queries,
+        curve_kwargs={"color": "red", "label": "curve"},
+        interval=None,
+        marks=False,
+        ref_line=False,
+        legend=False,
+    )
+    assert display.line_.get_color() == "red"
+    assert display.line_.get_label() == "curve"
+    assert display.interval_ is display.marks_ is display.reference_ is None
+    assert display.ax_.get_legend() is None
+    with pytest.raises(TypeError, match="colour"):
+        AdaptiveCalibrationDisplay.from_predictions(sample.queries, colour="red")
+    with pytest.raises(ValueError, match="interval='bars' is not known"):
+        AdaptiveCalibrationDisplay.from_predictions(sample.queries, interval="bars")
+
+
+def test_from_estimator():
+    X, y = make_classification(500, random_state=0)
+    model = GaussianNB().fit(X, y)
+    display = AdaptiveCalibrationDisplay.from_estimator(model, X, y)
+    bins = calibration_bins(y, model.predict_proba(X)[:, 1])
+    np.testing.assert_array_equal(display.line_.get_xdata(), bins.prob_pred)
+    assert display.line_.get_label().startswith("GaussianNB")
+    X, y = load_digits(return_X_y=True)
+    model = GaussianNB().fit(X, y)
+    pooled = AdaptiveCalibrationDisplay.from_estimator(model, X, y)
+    assert pooled.bins.count.sum() == y.size * 10
+    top = AdaptiveCalibrationDisplay.from_estimator(model, X, y, average="top_label")
+    assert top.bins.count.sum() == y.size
+
+
+def test_global_settings_are_left_alone(sample):
+    before = dict(plt.rcParams)
+    AdaptiveCalibrationDisplay.from_predictions(sample.queries)
+    assert dict(plt.rcParams) == before
+
+
+def test_figure_is_not_blank(sample):
+    display = AdaptiveCalibrationDisplay.from_predictions(sample.queries)
+    display.figure_.canvas.draw()
+    pixels = np.asarray(display.figure_.canvas.buffer_rgba())
+    assert len(np.unique(pixels.reshape(-1, 4), axis=0)) > 20

@@ -1,0 +1,179 @@
+"""Bins: intervals, bands, direction and printing."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from sklearn_calib import (
+    calibration_bins,
+    calibration_error_interval,
+    classifier_queries,
+    label_calibration,
+    make_queries,
+    score_decomposition,
+    select_bin_size,
+)
+
+
+@pytest.fixture(scope="module")
+def sample():
+    return make_queries(4000, distortion="slope", strength=0.5, random_state=0)
+
+
+def test_bin_intervals_agree_with_scipy(sample):
+    bins = calibration_bins(sample.queries, n_bins=9)
+    yes = np.rint(bins.prob_true * bins.count).astype(int)
+    for method, name in (("wilson", "wilson"), ("clopper-pearson", "exact")):
+        low, high = bins.confidence_interval(0.9, method)
+        for i, (k, n) in enumerate(zip(yes.tolist(), bins.count.tolist(), strict=True)):
+            expected = stats.binomtest(k, n).proportion_ci(0.9, method=name)
+            assert (low[i], high[i]) == pytest.approx(tuple(expected), abs=1e-9)
+
+
+def test_normal_interval_is_the_papers():
+    bins = calibration_bins([0, 1, 0, 1] * 25, [0.5] * 100, n_bins=1)
+    low, high = bins.confidence_interval(0.95, "normal")
+    assert low[0] == pytest.approx(0.5 - 1.959964 * 0.05, abs=1e-6)
+    assert high[0] == pytest.approx(0.5 + 1.959964 * 0.05, abs=1e-6)
+
+
+@pytest.mark.parametrize("method", ["wilson", "clopper-pearson", "normal"])
+def test_intervals_of_pure_bins(method):
+    bins = calibration_bins([0] * 10 + [1] * 10, [0.1] * 10 + [0.9] * 10, bin_size=10)
+    low, high = bins.confidence_interval(0.95, method)
+    assert low[0] == 0.0
+    assert high[1] == 1.0
+
+
+def test_bin_intervals_cover():
+    covered = {"wilson": [], "clopper-pearson": []}
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        sample = make_queries(600, a=2, b=2, random_state=rng)
+        bins = calibration_bins(sample.queries, n_bins=10)
+        order = np.argsort(sample.y_prob)
+        truth = [part.mean() for part in np.array_split(sample.probability[order], 10)]
+        for method, hits in covered.items():
+            low, high = bins.confidence_interval(0.95, method)
+            hits.append(np.mean((low <= truth) & (truth <= high)))
+    # 3,000 bins a method: a standard error of 0.4 %.
+    assert 0.935 <= np.mean(covered["wilson"]) <= 0.975
+    assert 0.945 <= np.mean(covered["clopper-pearson"]) <= 0.985
+
+
+def test_consistency_band_holds_calibrated_bins():
+    rng = np.random.default_rng(1)
+    inside = []
+    for _ in range(300):
+        bins = calibration_bins(make_queries(600, random_state=rng).queries, n_bins=10)
+        low, high = bins.consistency_band(0.9)
+        inside.append(np.mean((low <= bins.prob_true) & (bins.prob_true <= high)))
+    assert 0.89 <= np.mean(inside) <= 0.97
+
+
+def test_direction():
+    # Certain about the wrong thing at both ends: overconfident, on average unbiased.
+    y = np.array(([0] * 7 + [1] * 3) * 10 + ([1] * 7 + [0] * 3) * 10)
+    q = np.array([0.1] * 100 + [0.9] * 100)
+    bins = calibration_bins(y, q, n_bins=2)
+    assert bins.gap == pytest.approx([-0.2, 0.2])
+    assert bins.overconfidence == pytest.approx([0.2, 0.2])
+    assert bins.mean_gap == pytest.approx(0.0)
+    assert bins.mean_overconfidence == pytest.approx(0.2)
+    result = calibration_error_interval(y, q)
+    assert result.mean_overconfidence == pytest.approx(0.2)
+    assert "0.2000 overconfident" in str(result)
+    cautious = calibration_bins(y, np.where(q > 0.5, 0.6, 0.4), n_bins=2)
+    assert cautious.mean_overconfidence == pytest.approx(-0.1)
+
+
+def test_refinement_is_that_of_the_decomposition(sample):
+    bins = calibration_bins(sample.queries, n_bins=20)
+    parts = score_decomposition(sample.queries, n_bins=20)
+    assert bins.refinement == pytest.approx(parts.refinement)
+    assert bins.error(squared=True) == pytest.approx(parts.calibration)
+
+
+def test_automatic_sizes():
+    sample = make_queries(8000, random_state=0)
+    curve = calibration_bins(sample.queries)
+    assert len(curve) == 20
+    assert curve.bin_size == 400
+    interval = calibration_error_interval(sample.queries)
+    assert interval.bins.bin_size == 44
+    # A calibrated model has flat residuals, and is best measured in few bins.
+    chosen = [select_bin_size(make_queries(8000, random_state=seed).queries) for seed in range(20)]
+    bent = [
+        select_bin_size(make_queries(8000, distortion="slope", random_state=seed).queries)
+        for seed in range(20)
+    ]
+    assert np.median(chosen) >= 4000
+    assert np.median(bent) <= 1000
+
+
+def test_number_of_bins_is_what_was_asked_for():
+    sample = make_queries(1001, random_state=0)
+    for n_bins in (1, 7, 10, 1001):
+        assert len(calibration_bins(sample.queries, n_bins=n_bins)) == n_bins
+
+
+def test_constant_predictions_are_one_bin():
+    y = np.random.default_rng(0).random(5000) < 0.3
+    q = np.full(5000, 0.3)
+    for options in ({"bin_size": 10}, {"n_bins": 20}, {}):
+        bins = calibration_bins(y, q, **options)
+        assert bins.count.tolist() == [5000]
+        assert bins.prob_pred.tolist() == [0.3]
+
+
+def test_many_ties_in_many_bins_agree_for_both_ways_of_cutting():
+    rng = np.random.default_rng(0)
+    q = np.round(rng.random(3000), 3)
+    y = rng.random(3000) < q
+    few, many = calibration_bins(y, q, bin_size=400), calibration_bins(y, q, bin_size=3)
+    for bins, size in ((few, 400), (many, 3)):
+        assert (bins.count >= size).all()
+        assert (bins.high[:-1] < bins.low[1:]).all()
+    weighted = calibration_bins(y, q, bin_size=3, sample_weight=np.ones(3000))
+    np.testing.assert_array_equal(weighted.count, many.count)
+
+
+def test_tables(sample):
+    bins = calibration_bins(sample.queries, n_bins=40)
+    text = str(bins)
+    assert text.startswith("40 adaptive bins of 4,000 queries, calibration error 0.")
+    assert "..." in text
+    frame = bins.to_frame()
+    assert frame.shape == (40, 7)
+    assert frame["count"].sum() == 4000
+
+
+def test_label_table():
+    rng = np.random.default_rng(0)
+    proba = rng.dirichlet([5, 3, 1], size=1500)
+    y = np.array([rng.choice(3, p=p) for p in proba])
+    names = np.array(["common", "middle", "rare"])
+    table = label_calibration(names[y], proba, classes=names)
+    assert len(table) == 3
+    assert table.most_common(2).labels.tolist() == ["common", "middle"]
+    assert (table.confidence_interval.low == 0).all()
+    assert table.to_frame().loc["rare", "count"] == (y == 2).sum()
+    assert "common" in str(table)
+    queries_table = label_calibration(classifier_queries(names[y], proba, classes=names))
+    np.testing.assert_array_equal(queries_table.error, table.error)
+    assert table.mean_error == pytest.approx(table.error.mean())
+
+
+def test_label_with_too_few_queries_says_that_nothing_is_known():
+    table = label_calibration([0, 1, 2], np.full((3, 3), 1 / 3), classes=[0, 1, 2])
+    assert np.isnan(table.error).all()
+    assert table.confidence_interval.low.tolist() == [0, 0, 0]
+    assert table.confidence_interval.high.tolist() == [1, 1, 1]
+    assert np.isnan(table.mean_error)
+
+
+def test_unmet_label_has_a_row():
+    proba = np.tile([0.5, 0.5], (40, 1))
+    table = label_calibration(["a", "b", "c", "a"] * 10, proba, classes=["a", "b"])
+    assert table.labels.tolist() == ["a", "b", "c"]
+    assert table.mean_gap[2] == pytest.approx(-0.25)
