@@ -244,6 +244,16 @@ def check_sample_weight(values: Any, n: int) -> Array | None:
     return weight
 
 
+def check_groups(values: Any, n: int, name: str = "groups") -> Array:
+    """Return one group for each query."""
+    group = check_labels(values, name)
+    if len(group) != n:
+        raise ValueError(
+            f"{name} must have one entry for each of the {n} queries; it has {len(group)}."
+        )
+    return group
+
+
 def check_y_proba(y_proba: Any, classes: Array, name: str = "y_proba") -> Array:
     """Return a matrix of probabilities with a column for each class."""
     proba = check_probabilities(y_proba, name)

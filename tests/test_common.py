@@ -111,7 +111,7 @@ def test_functions_have_an_example_and_keyword_only_options(name):
         for parameter in inspect.signature(function).parameters.values()
         if parameter.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
     ]
-    assert len(positional) <= 2
+    assert len(positional) <= 3
 
 
 def test_results_are_frozen_dataclasses():

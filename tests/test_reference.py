@@ -145,12 +145,12 @@ def test_sampling_interval_agrees_with_the_literal_one(squared):
 
 def test_sampling_memory_is_bounded(monkeypatch):
     """Drawing in small pieces gives the same law as drawing at once."""
-    from sklearn_calib.metrics import _interval
+    from sklearn_calib.metrics import _resampling
 
     sample = make_queries(2000, random_state=0)
     options = {"method": "sampling", "bin_size": 20, "n_resamples": 4000, "random_state": 1}
     whole = calibration_error_interval(sample.queries, **options)
-    monkeypatch.setattr(_interval, "_CHUNK", 37)
+    monkeypatch.setattr(_resampling, "_CHUNK", 37)
     pieces = calibration_error_interval(sample.queries, **options)
     assert pieces.standard_error == pytest.approx(whole.standard_error, rel=0.1)
     assert pieces.confidence_interval.low == pytest.approx(

@@ -147,7 +147,7 @@ def make_queries(
     >>> sample.error
     0.0
     >>> round(make_queries(10, distortion="shift", strength=0.1).error, 3)
-    0.093
+    0.091
     """
     n = check_integer(n, "n")
     check_option(predictions, "predictions", ("beta", "mixture"))

@@ -1,23 +1,42 @@
 """Bins, errors, intervals, decompositions and the scorer."""
 
 from sklearn_calib.metrics._bin_size import select_bin_size
+from sklearn_calib.metrics._bin_size_curve import BinSizeCurve, bin_size_curve
 from sklearn_calib.metrics._bins import CalibrationBins, calibration_bins
+from sklearn_calib.metrics._compare import CalibrationComparison, compare_calibration
+from sklearn_calib.metrics._curves import (
+    CalibrationCurve,
+    CorpDecomposition,
+    isotonic_calibration_curve,
+    smooth_calibration_curve,
+)
 from sklearn_calib.metrics._decomposition import ScoreDecomposition, score_decomposition
 from sklearn_calib.metrics._error import adaptive_bin_calibration_error
 from sklearn_calib.metrics._interval import CalibrationErrorResult, calibration_error_interval
 from sklearn_calib.metrics._labels import LabelCalibration, label_calibration
 from sklearn_calib.metrics._scorer import AdaptiveBinCalibrationError
+from sklearn_calib.metrics._test import CalibrationTestResult, calibration_test
 
 __all__ = [
     "AdaptiveBinCalibrationError",
+    "BinSizeCurve",
     "CalibrationBins",
+    "CalibrationComparison",
+    "CalibrationCurve",
     "CalibrationErrorResult",
+    "CalibrationTestResult",
+    "CorpDecomposition",
     "LabelCalibration",
     "ScoreDecomposition",
     "adaptive_bin_calibration_error",
+    "bin_size_curve",
     "calibration_bins",
     "calibration_error_interval",
+    "calibration_test",
+    "compare_calibration",
+    "isotonic_calibration_curve",
     "label_calibration",
     "score_decomposition",
     "select_bin_size",
+    "smooth_calibration_curve",
 ]

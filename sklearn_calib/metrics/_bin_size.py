@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -64,7 +65,7 @@ def candidate_sizes(n: float) -> list[int]:
     return sorted({max(1, int(n // k)) for k in np.rint(numbers)}, reverse=True)
 
 
-def leave_one_out_risks(queries: SortedQueries, sizes: list[int]) -> Array:
+def leave_one_out_risks(queries: SortedQueries, sizes: Sequence[Any]) -> Array:
     """Return, for each size, how badly a residual is predicted by the others in its bin.
 
     This is the mean squared leave-one-out error of the residual regressogram.

@@ -20,20 +20,15 @@ from sklearn_calib._validation import (
 )
 from sklearn_calib.metrics._bin_size import cut
 from sklearn_calib.metrics._bins import CalibrationBins, bin_means
-from sklearn_calib.metrics._moments import residual_moments
+from sklearn_calib.metrics._inference import check_inference_bins, make_sample
+from sklearn_calib.metrics._resampling import bca_limits, bootstrap_squares, sampled_errors
 from sklearn_calib.metrics._score_interval import null_pvalue, score_interval
 from sklearn_calib.metrics._sorting import sort_queries
 from sklearn_calib.queries import Queries, as_queries
 
 __all__ = ["CalibrationErrorResult", "calibration_error_interval"]
 
-METHODS = ("auto", "score", "sampling")
-
-# The variance of the debiased error is estimated from four queries at a time.
-_LEAST_ROWS = 4
-
-# Numbers drawn at a time, so that they stay in cache and memory stays bounded.
-_CHUNK = 65_536
+METHODS = ("auto", "score", "sampling", "bootstrap")
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +44,7 @@ class CalibrationErrorResult:
         Limits `low` and `high`.
     confidence_level : float
         The level of the interval.
-    method : {"score", "sampling"}
+    method : {"score", "bootstrap", "sampling"}
         How the interval was made.
     squared : bool
         Whether all numbers are squared errors.
@@ -103,33 +98,6 @@ class CalibrationErrorResult:
         )
 
 
-def sampled_errors(
-    bins: CalibrationBins, n_resamples: int, rng: np.random.Generator, squared: bool
-) -> Array:
-    """Draw errors as Algorithm 2 does: each bin's frequency from its normal law, then recompute."""
-    p = bins.prob_true
-    sd = np.sqrt(p * (1.0 - p) / bins.weight)
-    share = bins.weight / bins.weight.sum()
-    # Bins whose answers all agree have no spread to draw from.
-    drawn = np.flatnonzero(sd > 0.0)
-    fixed = float(np.dot(share, np.where(sd > 0.0, 0.0, np.square(bins.gap))))
-    errors = np.full(n_resamples, fixed)
-    width = min(len(drawn), _CHUNK)
-    for start in range(0, len(drawn), max(width, 1)):
-        part = drawn[start : start + width]
-        step = max(1, _CHUNK // len(part))
-        for row in range(0, n_resamples, step):
-            stop = min(row + step, n_resamples)
-            draws = rng.standard_normal((stop - row, len(part)))
-            draws *= sd[part]
-            draws += p[part]
-            np.clip(draws, 0.0, 1.0, out=draws)
-            draws -= bins.prob_pred[part]
-            np.square(draws, out=draws)
-            errors[row:stop] += np.einsum("ij,j->i", draws, share[part])
-    return errors if squared else np.sqrt(errors)
-
-
 def interval_of_queries(
     queries: Queries,
     *,
@@ -139,42 +107,39 @@ def interval_of_queries(
     method: str,
     level: float,
     n_resamples: int,
-    random_state: Any,
+    groups: Any = None,
+    random_state: Any = None,
 ) -> CalibrationErrorResult:
     """Return the interval for checked queries and options."""
-    ordered = sort_queries(queries.y_true, queries.y_prob, queries.sample_weight)
     z = float(stats.norm.ppf(0.5 + level / 2.0))
     if method == "sampling":
+        ordered = sort_queries(queries.y_true, queries.y_prob, queries.sample_weight)
         ends, size = cut(ordered, bin_size, n_bins, purpose="infer")
         bins = bin_means(ordered, ends, size, "adaptive")
         errors = sampled_errors(bins, n_resamples, check_generator(random_state), squared)
         centre, sd = float(errors.mean()), float(errors.std(ddof=1))
         low, high = max(0.0, centre - z * sd), min(1.0, centre + z * sd)
         return CalibrationErrorResult(
-            bins.error(squared=squared),
-            ConfidenceInterval(low, high),
-            level,
-            "sampling",
-            squared,
-            sd,
-            None,
-            errors,
-            bins,
+            error=bins.error(squared=squared),
+            confidence_interval=ConfidenceInterval(low, high),
+            confidence_level=level,
+            method="sampling",
+            squared=squared,
+            standard_error=sd,
+            pvalue=None,
+            distribution=errors,
+            bins=bins,
         )
-    if len(ordered) < _LEAST_ROWS:
-        raise ValueError(
-            f"An interval needs at least {_LEAST_ROWS} queries, got {len(ordered)}"
-            f"{'' if queries.sample_weight is None else ' with a weight above zero'}."
-        )
-    ends, size = cut(ordered, bin_size, n_bins, purpose="infer", min_rows=_LEAST_ROWS)
-    if np.diff(ends, prepend=0).min() < _LEAST_ROWS:
-        raise ValueError(
-            f"n_bins={n_bins} leaves bins with fewer than {_LEAST_ROWS} queries, too few to "
-            "estimate how much they vary; ask for fewer bins."
-        )
-    moments = residual_moments(ordered, ends)
-    limits = score_interval(moments, level)
-    square = max(0.0, moments.square)
+    sample = make_sample(queries, bin_size, n_bins, groups)
+    distribution = None
+    if method == "bootstrap":
+        squares = bootstrap_squares(sample.form, n_resamples, check_generator(random_state))
+        limits = bca_limits(sample.form, squares, level)
+        distribution = np.maximum(squares, 0.0)
+        distribution = distribution if squared else np.sqrt(distribution)
+    else:
+        limits = score_interval(sample.moments, level)
+    square = max(0.0, sample.moments.square)
     if not squared:
         limits = (math.sqrt(limits[0]), math.sqrt(limits[1]))
     interval = ConfidenceInterval(*limits)
@@ -182,12 +147,12 @@ def interval_of_queries(
         error=square if squared else math.sqrt(square),
         confidence_interval=interval,
         confidence_level=level,
-        method="score",
+        method="bootstrap" if method == "bootstrap" else "score",
         squared=squared,
         standard_error=(interval.high - interval.low) / (2.0 * z),
-        pvalue=null_pvalue(moments),
-        distribution=None,
-        bins=bin_means(ordered, ends, size, "adaptive"),
+        pvalue=null_pvalue(sample.moments),
+        distribution=distribution,
+        bins=sample.bins,
     )
 
 
@@ -195,14 +160,12 @@ def check_interval_options(
     bin_size: Any, n_bins: Any, method: str, confidence_level: Any, n_resamples: Any
 ) -> float:
     """Check the options that intervals share, and return the level."""
-    check_bin_options(bin_size, n_bins)
     check_option(method, "method", METHODS)
+    if method == "sampling":
+        check_bin_options(bin_size, n_bins)
+    else:
+        check_inference_bins(bin_size, n_bins)
     check_integer(n_resamples, "n_resamples", low=2)
-    if method != "sampling" and not isinstance(bin_size, str) and bin_size < _LEAST_ROWS:
-        raise ValueError(
-            f"bin_size={bin_size} is too small for method={method!r}: the variance within a bin "
-            f"is estimated from at least {_LEAST_ROWS} queries."
-        )
     return check_confidence_level(confidence_level)
 
 
@@ -216,6 +179,7 @@ def calibration_error_interval(
     method: str = "auto",
     confidence_level: float = 0.95,
     n_resamples: int = 10_000,
+    groups: Any = None,
     sample_weight: Any = None,
     pos_label: Any = None,
     random_state: Any = None,
@@ -235,20 +199,28 @@ def calibration_error_interval(
         Ask for a number of bins instead of a size.
     squared : bool, default=False
         Give everything for the squared error.
-    method : {"auto", "score", "sampling"}, default="auto"
+    method : {"auto", "score", "sampling", "bootstrap"}, default="auto"
         "score" (what "auto" means) inverts a test of the debiased error; it
-        needs no resampling. "sampling" is Algorithm 2 of Nguyen & O'Connor
+        needs no resampling. "bootstrap" is the BCa bootstrap of the debiased
+        error over queries, or over groups; it covers too rarely where the
+        model is close to calibrated. "sampling" is Algorithm 2 of Nguyen & O'Connor
         (2015) [1]_: draw each bin's frequency from a normal law, recompute
         the error, and report mean +- z standard deviations. It is biased
         upwards, so that it rarely covers the truth for well-calibrated
-        models; it is here to reproduce published numbers.
+        models; it is here to reproduce published numbers, and takes the
+        queries as independent.
     confidence_level : float, default=0.95
         Level of the interval.
     n_resamples : int, default=10000
-        Number of draws for `method="sampling"`.
+        Number of draws for "sampling" and "bootstrap".
+    groups : array-like of shape (n_queries,), False or None, default=None
+        Which sentence, document or person each query belongs to. Queries of
+        one group may depend on each other; groups are taken as independent.
+        None uses the groups of a Queries object, where it has some, and False
+        ignores them.
     sample_weight : array-like of shape (n_queries,), default=None
         Non-negative weights. For "sampling" an integer weight stands for so
-        many copies; for "score" weights say how reliable a row is.
+        many copies; otherwise weights say how reliable a row is.
     pos_label : object, default=None
         The label whose probability `y_prob` gives.
     random_state : int, RandomState, Generator or None, default=None
@@ -286,5 +258,6 @@ def calibration_error_interval(
         method=method,
         level=level,
         n_resamples=n_resamples,
+        groups=groups,
         random_state=random_state,
     )

@@ -8,7 +8,6 @@ power sums of r where there are no weights.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,15 +39,16 @@ class ResidualMoments:
         with the error itself.
     linear : float
         Estimate of that part of the variance.
-    fourth : float
-        Estimate of the mean fourth power of the bins' errors.
+    spread : float
+        Estimate of how unevenly the squared error is spread over queries: the
+        squared coefficient of variation.
     mean_variance, null_mean_variance : float
         Variance of a residual, averaged with the squared error (or the null
         variance) as weight.
     mean_square_variance, null_mean_square_variance : float
         The same of its square.
     null_spread : float
-        How unevenly the null variance is spread over bins.
+        The same for an error in proportion to the null variance.
     """
 
     n: float
@@ -58,7 +58,7 @@ class ResidualMoments:
     variance: float
     third: float
     linear: float
-    fourth: float
+    spread: float
     mean_variance: float
     null_mean_variance: float
     mean_square_variance: float
@@ -169,18 +169,20 @@ def residual_moments(queries: SortedQueries, ends: Array) -> ResidualMoments:
     none = _quadruples(s[1, 1], s[2, 2], s[3, 3], s[4, 4]) / _quadruples(*w.values())
     square_variance = both - 2.0 * one + none
     variance_error = one - none
-    spread = np.maximum(s[1, 2] / w[1] - (s[1, 1] / w[1]) ** 2, 0.0)
+    within = np.maximum(s[1, 2] / w[1] - (s[1, 1] / w[1]) ** 2, 0.0)
 
     four = _pairs(w[2], w[4])
     cross = w[1] ** 2 * w[2] - 2.0 * w[1] * w[3] + w[4]
     variance = max(0.0, float(np.sum(per_pair**2 * 2.0 * four * square_variance)))
     linear = float(np.sum(per_pair**2 * 4.0 * cross * variance_error))
-    third = float(np.sum((per_pair * w[2]) ** 3 * 8.0 * square_variance * spread))
+    third = float(np.sum((per_pair * w[2]) ** 3 * 8.0 * square_variance * within))
 
     v0 = plain / w[1]
     null_square = float(np.dot(share, v0**2))
-    safe: Callable[[float], float] = lambda value: value / null_square if null_square else 0.0  # noqa: E731
-    fourth_null = float(np.dot(share, v0**4))
+    null_scale = null_square or 1.0
+    null_fourth = float(np.dot(share, v0**4)) / null_scale
+    spread_square = max(square**2 - variance - max(linear, 0.0), square**2 / 4.0)
+    fourth = float(np.dot(share, none))
     return ResidualMoments(
         n=n,
         square=square,
@@ -189,10 +191,10 @@ def residual_moments(queries: SortedQueries, ends: Array) -> ResidualMoments:
         variance=variance,
         third=third,
         linear=linear,
-        fourth=float(np.dot(share, none)),
+        spread=fourth / spread_square - 1.0 if square > 0.0 else 0.0,
         mean_variance=linear * n / 4.0,
-        null_mean_variance=safe(float(np.dot(share, v0**3))),
-        mean_square_variance=float(np.dot(share, variance_error * spread)),
-        null_mean_square_variance=safe(fourth_null),
-        null_spread=max(0.0, safe(safe(fourth_null)) - 1.0),
+        null_mean_variance=float(np.dot(share, v0**3)) / null_scale,
+        mean_square_variance=float(np.dot(share, variance_error * within)),
+        null_mean_square_variance=null_fourth,
+        null_spread=max(0.0, null_fourth / null_scale - 1.0),
     )

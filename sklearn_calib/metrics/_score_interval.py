@@ -89,12 +89,11 @@ def _model(m: ResidualMoments, z: float) -> _Model:
     )
     if t > 0.0:
         trust = t**2 / (t**2 + 4.0 * m.null_variance)
-        floor = max(t**2 - m.variance - max(m.linear, 0.0), t**2 / 4.0)
         variance = trust * _clip(m.mean_variance / t, 0.0, 0.25) + (1.0 - trust) * variance
         square_variance = (
             trust * _clip(m.mean_square_variance / t, 0.0, 0.0625) + (1.0 - trust) * square_variance
         )
-        spread = trust * _clip(m.fourth / floor - 1.0, 0.0, 100.0) + (1.0 - trust) * spread
+        spread = trust * _clip(m.spread, 0.0, 100.0) + (1.0 - trust) * spread
     return _Model(
         a=trust * m.variance + (1.0 - trust) * m.null_variance,
         b=4.0 * variance / m.n,

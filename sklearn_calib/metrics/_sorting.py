@@ -18,11 +18,12 @@ _TOLERANCE = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class SortedQueries:
-    """Queries in order of prediction: answers, predictions and weights (or None)."""
+    """Queries in order of prediction: answers, predictions, weights and groups (or None)."""
 
     y: Array
     q: Array
-    w: Array | None
+    w: Array | None = None
+    group: Array | None = None
 
     def __len__(self) -> int:
         return len(self.q)
@@ -161,15 +162,24 @@ def regular_ends(n: int, size: int) -> Array:
     return ends
 
 
-def sort_queries(y: Array, q: Array, w: Array | None = None) -> SortedQueries:
+def sort_queries(
+    y: Array, q: Array, w: Array | None = None, group: Array | None = None
+) -> SortedQueries:
     """Sort queries by prediction, in an order that the order of rows cannot change.
 
-    Queries of weight zero are left out: they stand for no query at all.
+    Queries of weight zero are left out: they stand for no query at all. The
+    groups come out as numbers from 0.
     """
-    if w is not None:
+    if w is not None and not w.all():
         keep = w > 0
-        if not keep.all():
-            y, q, w = y[keep], q[keep], w[keep]
+        y, q, w = y[keep], q[keep], w[keep]
+        group = None if group is None else group[keep]
+    if group is not None:
+        codes = np.unique(group, return_inverse=True)[1]
+        keys = (codes, y, q) if w is None else (codes, w, y, q)
+        order = np.lexsort(keys)
+        return SortedQueries(y[order], q[order], None if w is None else w[order], codes[order])
+    if w is not None:
         order = np.lexsort((w, y, q))
         return SortedQueries(y[order], q[order], w[order])
     # The bits of a float64 in [0, 1] leave the top two bits free. Shifted up by
@@ -182,4 +192,4 @@ def sort_queries(y: Array, q: Array, w: Array | None = None) -> SortedQueries:
     answers = np.empty(len(key), dtype=bool)
     np.bitwise_and(key, 1, out=answers, casting="unsafe")
     key >>= 1
-    return SortedQueries(answers, key.view(np.float64), None)
+    return SortedQueries(answers, key.view(np.float64))

@@ -1,0 +1,169 @@
+"""The debiased error as a sum over pairs of units that do not depend on each other.
+
+A unit is a query, or a group of queries (a sentence, a document). Within a
+bin, the residuals of two different units are multiplied:
+
+    T = sum over pairs of units g != h of K(g, h),
+    K(g, h) = sum over bins b of c_b s_gb s_hb,
+
+with s_gb the (weighted) sum of the residuals of unit g in bin b. Pairs within
+a group are left out, so that T is unbiased however strongly the queries of a
+group depend on each other. All moments of T come from the matrix of the s_gb,
+which is sparse, because a unit touches few bins.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+
+from sklearn_calib._validation import Array
+from sklearn_calib.metrics._moments import ResidualMoments
+from sklearn_calib.metrics._sorting import SortedQueries
+
+
+@dataclass(frozen=True, eq=False)
+class PairForm:
+    """The quadratic form behind T.
+
+    Attributes
+    ----------
+    sums : sparse array of shape (n_units, n_bins)
+        Sum of weight x residual of each unit in each bin.
+    weights : sparse array of shape (n_units, n_bins)
+        Sum of weights.
+    """
+
+    sums: sparse.csr_array
+    weights: sparse.csr_array
+
+    @cached_property
+    def bin_weight(self) -> Array:
+        """Weight of each bin."""
+        return np.asarray(self.weights.sum(axis=0)).ravel()
+
+    @cached_property
+    def bin_sum(self) -> Array:
+        """Sum of residuals of each bin."""
+        return np.asarray(self.sums.sum(axis=0)).ravel()
+
+    @cached_property
+    def share(self) -> Array:
+        """Share of each bin in the total weight."""
+        return self.bin_weight / self.bin_weight.sum()
+
+    @cached_property
+    def factor(self) -> Array:
+        """The c_b: the share of the bin over the weight of its pairs of units."""
+        own = np.asarray(self.weights.multiply(self.weights).sum(axis=0)).ravel()
+        pairs = np.square(self.bin_weight) - own
+        # A bin with a single unit has no pair, and cannot say anything.
+        return np.divide(self.share, pairs, out=np.zeros_like(pairs), where=pairs > 1e-12 * own)
+
+    @cached_property
+    def self_terms(self) -> Array:
+        """K(g, g) of each unit, which T leaves out."""
+        return self.sums.multiply(self.sums) @ self.factor
+
+    @cached_property
+    def rows(self) -> Array:
+        """Sum of K(g, h) over all h != g, for each unit g."""
+        return self.sums @ (self.factor * self.bin_sum) - self.self_terms
+
+    @cached_property
+    def square(self) -> float:
+        """T: the unbiased estimate of the squared error."""
+        return float(self.rows.sum())
+
+    @cached_property
+    def n_units(self) -> float:
+        """Kish's effective number of units."""
+        unit = np.asarray(self.weights.sum(axis=1)).ravel()
+        return float(unit.sum() ** 2 / np.square(unit).sum())
+
+    def centred(self) -> PairForm:
+        """Return the form of the residuals without their bin means."""
+        mean = self.bin_sum / self.bin_weight
+        fitted = self.weights.multiply(mean[None, :])
+        return PairForm(sparse.csr_array(self.sums - fitted), self.weights)
+
+    def cross_moment(self, other: PairForm) -> float:
+        """Return the sum of K(g, h) K'(g, h) over pairs of units."""
+        between = self.sums.T @ other.sums
+        whole = between.multiply(between)
+        total = float(self.factor @ (whole @ other.factor))
+        return total - float(np.sum(self.self_terms * other.self_terms))
+
+    def third_moment(self) -> float:
+        """Return the sum of K(g, h) K(h, l) K(l, g) over distinct g, h, l."""
+        inner = (self.sums.T @ self.sums).toarray()
+        step = self.factor[:, None] * inner  # C M
+        cube = float(np.einsum("ij,ji->", step @ step, step))
+        # (K K)(g, g), which holds the pair of g with itself too.
+        scaled = sparse.csr_array(self.sums.multiply(self.factor[None, :]))
+        twice = np.asarray(scaled.multiply(scaled @ inner).sum(axis=1)).ravel()
+        own = self.self_terms
+        return cube - 3.0 * float(np.sum(twice * own)) + 2.0 * float(np.sum(own**3))
+
+
+def pair_form(queries: SortedQueries, ends: Array, unit: Array) -> PairForm:
+    """Return the form for queries in bins; `unit` numbers the unit of each sorted query."""
+    starts = np.concatenate(([0], ends[:-1]))
+    bins = np.repeat(np.arange(len(ends)), ends - starts)
+    r = queries.y - queries.q
+    w = np.ones(len(r)) if queries.w is None else queries.w
+    shape = (int(unit.max()) + 1, len(ends))
+    sums = sparse.coo_array((w * r, (unit, bins)), shape=shape).tocsr()
+    weights = sparse.coo_array((w, (unit, bins)), shape=shape).tocsr()
+    return PairForm(sums, weights)
+
+
+def grouped_moments(form: PairForm, null_variance: Array) -> ResidualMoments:
+    """Return the moments of T for units that are groups of queries.
+
+    `null_variance` holds the mean of q (1 - q) in each bin. It gives the
+    pattern of an error that is worth detecting; how strongly residuals vary
+    together is estimated from the residuals themselves.
+    """
+    t, n = form.square, form.n_units
+    centred = form.centred()
+    pairs, centred_pairs = form.cross_moment(form), centred.cross_moment(centred)
+
+    # Variance of T that grows with the error: in all, and given the predictions.
+    reach = form.factor * form.bin_sum
+    mixed_self = form.sums.multiply(centred.sums) @ form.factor
+    mixed_rows = centred.sums @ reach - mixed_self
+    inner, centred_inner = form.sums.T @ form.sums, centred.sums.T @ centred.sums
+    mixed_pairs = float(form.factor @ (inner.multiply(centred_inner) @ form.factor))
+    mixed_pairs -= float(np.sum(np.square(mixed_self)))
+    linear = 4.0 * (float(np.sum(np.square(mixed_rows))) - mixed_pairs)
+    whole = 4.0 * (float(np.sum(np.square(form.rows))) - pairs - t**2 / n)
+    spread = n * max(0.0, whole - max(linear, 0.0)) / t**2 if t > 0.0 else 0.0
+
+    # The same for an error in proportion to the null variance.
+    v0 = null_variance
+    scale = float(np.dot(form.share, v0**2)) or 1.0
+    step = form.share / form.bin_weight * v0
+    once = inner @ step
+    unit_square = form.weights @ v0**2
+    unit_share = np.asarray(form.weights.sum(axis=1)).ravel() / form.bin_weight.sum()
+    uneven = unit_square / form.bin_weight.sum() - unit_share * scale
+    third_pattern = float(np.dot(form.factor, once**2)) * n**2 / scale
+    return ResidualMoments(
+        n=n,
+        square=t,
+        null_variance=max(0.0, 2.0 * pairs),
+        null_third=8.0 * form.third_moment(),
+        variance=max(0.0, 2.0 * centred_pairs),
+        third=8.0 * centred.third_moment(),
+        linear=linear,
+        spread=spread,
+        mean_variance=linear * n / 4.0,
+        null_mean_variance=float(np.dot(step, once)) * n / scale,
+        mean_square_variance=third_pattern * max(t, 0.0),
+        null_mean_square_variance=third_pattern,
+        null_spread=n * float(np.sum(np.square(uneven))) / scale**2,
+    )

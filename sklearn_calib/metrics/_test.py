@@ -1,0 +1,251 @@
+"""Is the model perfectly calibrated? Tests with the level they promise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse, special
+
+from sklearn_calib._validation import Array, check_generator, check_integer, check_option
+from sklearn_calib.metrics._inference import Sample, check_inference_bins, make_sample
+from sklearn_calib.metrics._score_interval import null_pvalue
+from sklearn_calib.metrics._sorting import SortedQueries
+from sklearn_calib.queries import as_queries
+
+__all__ = ["CalibrationTestResult", "calibration_test"]
+
+STATISTICS = ("binned", "kuiper")
+METHODS = ("auto", "resampling", "asymptotic")
+
+# Up to so many queries a resampled null is cheap; beyond, the analytic one is accurate.
+_RESAMPLE_UP_TO = 20_000
+
+# Answers drawn at a time.
+_CHUNK = 1_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class CalibrationTestResult:
+    """A test of perfect calibration.
+
+    Attributes
+    ----------
+    statistic : float
+        The debiased squared error ("binned"), or the range of the cumulative
+        differences in units of its standard deviation ("kuiper").
+    pvalue : float
+        Probability of so large a statistic if every prediction were right.
+    method : {"resampling", "asymptotic"}
+        Where the null distribution came from.
+    name : {"binned", "kuiper"}
+        Which statistic.
+
+    See Also
+    --------
+    calibration_test : Makes this object.
+    """
+
+    statistic: float
+    pvalue: float
+    method: str
+    name: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.name} statistic {self.statistic:.4g}, p = {self.pvalue:.3g} for perfect "
+            f"calibration ({self.method})"
+        )
+
+
+def calibration_test(
+    y_true: Any,
+    y_prob: Any = None,
+    *,
+    statistic: str = "binned",
+    bin_size: Any = "auto",
+    n_bins: int | None = None,
+    method: str = "auto",
+    n_resamples: int = 999,
+    groups: Any = None,
+    sample_weight: Any = None,
+    pos_label: Any = None,
+    random_state: Any = None,
+) -> CalibrationTestResult:
+    """Test the hypothesis that every prediction is right.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_queries,) or Queries
+        Binary labels, or queries in place of both arrays.
+    y_prob : array-like of shape (n_queries,)
+        Predicted probabilities.
+    statistic : {"binned", "kuiper"}, default="binned"
+        "binned" is the debiased squared error over adaptive bins. "kuiper"
+        needs no bins: it is the range of the running sum of `y_true - y_prob`
+        in order of prediction, and is strongest where predictions are too
+        high or too low over a long stretch.
+    bin_size : int or "auto", default="auto"
+        Queries a bin; "auto" makes about 2 sqrt(N) bins.
+    n_bins : int, default=None
+        Ask for a number of bins instead of a size.
+    method : {"auto", "resampling", "asymptotic"}, default="auto"
+        "resampling" draws answers from the predictions themselves, so that
+        the level is exact at every size of the sample. "asymptotic" uses the
+        moments of the statistic. "auto" resamples up to 20,000 queries.
+    n_resamples : int, default=999
+        Number of resamples; the p-value is at least 1 / (n_resamples + 1).
+    groups : array-like of shape (n_queries,), False or None, default=None
+        Which sentence, document or person each query belongs to, as in
+        `calibration_error_interval`. With groups, "resampling" flips the sign
+        of whole groups of residuals.
+    sample_weight : array-like of shape (n_queries,), default=None
+        Non-negative weights.
+    pos_label : object, default=None
+        The label whose probability `y_prob` gives.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the resamples.
+
+    Returns
+    -------
+    CalibrationTestResult
+        Statistic and p-value.
+
+    See Also
+    --------
+    calibration_error_interval : How large the error is, not only whether there is one.
+
+    Notes
+    -----
+    A small p-value says that the model is not perfect, which with enough data
+    no model is. Look at the interval before you act on it.
+
+    Examples
+    --------
+    >>> from sklearn_calib import calibration_test, make_queries
+    >>> good = make_queries(2000, random_state=0)
+    >>> bad = make_queries(2000, distortion="slope", strength=0.5, random_state=0)
+    >>> calibration_test(good.queries, random_state=0).pvalue > 0.05
+    True
+    >>> calibration_test(bad.queries, statistic="kuiper", random_state=0).pvalue
+    0.001
+    """
+    check_option(statistic, "statistic", STATISTICS)
+    check_option(method, "method", METHODS)
+    check_integer(n_resamples, "n_resamples", low=19)
+    check_inference_bins(bin_size, n_bins)
+    queries = as_queries(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label)
+    sample = make_sample(queries, bin_size, n_bins, groups)
+    if method == "auto":
+        method = "resampling" if len(queries) <= _RESAMPLE_UP_TO else "asymptotic"
+    measure = _Binned(sample) if statistic == "binned" else _Kuiper(sample)
+    value = measure.value()
+    if method == "asymptotic":
+        return CalibrationTestResult(value, measure.pvalue(value), method, statistic)
+    rng = check_generator(random_state)
+    draw = _flipped if sample.grouped else _redrawn
+    # Rounding must not decide between draws that are really equal.
+    least = value - 1e-12 * max(1.0, abs(value))
+    above = sum(
+        int(np.count_nonzero(measure.of_draws(part) >= least))
+        for part in draw(sample, n_resamples, rng)
+    )
+    return CalibrationTestResult(value, (above + 1) / (n_resamples + 1), method, statistic)
+
+
+def _weights(queries: SortedQueries) -> Array:
+    return np.ones(len(queries)) if queries.w is None else queries.w
+
+
+def _redrawn(sample: Sample, n: int, rng: np.random.Generator) -> Iterator[Array]:
+    """Yield weighted residuals of answers drawn from the predictions, a row a draw."""
+    q, w = sample.ordered.q, _weights(sample.ordered)
+    step = max(1, _CHUNK // len(q))
+    for start in range(0, n, step):
+        answers = rng.random((min(step, n - start), len(q))) < q
+        yield np.subtract(answers, q) * w
+
+
+def _flipped(sample: Sample, n: int, rng: np.random.Generator) -> Iterator[Array]:
+    """Yield weighted residuals with the sign of whole groups flipped, a row a draw."""
+    group = sample.ordered.group
+    assert group is not None
+    r = (sample.ordered.y - sample.ordered.q) * _weights(sample.ordered)
+    step = max(1, _CHUNK // len(r))
+    n_groups = int(group.max()) + 1
+    for start in range(0, n, step):
+        signs = rng.integers(0, 2, size=(min(step, n - start), n_groups)) * 2.0 - 1.0
+        yield signs[:, group] * r
+
+
+class _Binned:
+    """The debiased squared error as a function of weighted residuals in sorted order."""
+
+    def __init__(self, sample: Sample) -> None:
+        self.sample = sample
+        self.factor = sample.form.factor
+        group = sample.ordered.group
+        self.cells: Callable[[Array], Array] = np.square
+        if group is not None:
+            # Residuals of one group in one bin are added up before they are squared.
+            n_bins = len(sample.ends)
+            bins = np.repeat(np.arange(n_bins), np.diff(sample.ends, prepend=0))
+            cell, code = np.unique(group * n_bins + bins, return_inverse=True)
+            add = sparse.csr_array(
+                (np.ones(len(code)), (code, np.arange(len(code)))), shape=(len(cell), len(code))
+            )
+            self.cells = lambda draws: np.square(add @ draws.T).T
+            self.own_factor = self.factor[cell % n_bins]
+        else:
+            self.own_factor = np.repeat(self.factor, np.diff(sample.ends, prepend=0))
+
+    def value(self) -> float:
+        return self.sample.moments.square
+
+    def of_draws(self, draws: Array) -> Array:
+        sums = np.add.reduceat(draws, self.sample.starts, axis=1)
+        return np.square(sums) @ self.factor - self.cells(draws) @ self.own_factor
+
+    def pvalue(self, value: float) -> float:
+        return null_pvalue(self.sample.moments)
+
+
+class _Kuiper:
+    """The range of the cumulative differences, in units of its standard deviation."""
+
+    def __init__(self, sample: Sample) -> None:
+        ordered = sample.ordered
+        self.ends = ordered.runs - 1
+        self.r = (ordered.y - ordered.q) * _weights(ordered)
+        if ordered.group is None:
+            variance = float(np.sum(np.square(_weights(ordered)) * ordered.q * (1.0 - ordered.q)))
+        else:
+            variance = float(np.sum(np.square(np.bincount(ordered.group, weights=self.r))))
+        self.sd = math.sqrt(variance)
+
+    def value(self) -> float:
+        return float(self.of_draws(self.r[None, :])[0])
+
+    def of_draws(self, draws: Array) -> Array:
+        # Equal predictions are one step of the walk, so that row order does not matter.
+        walk = np.cumsum(draws, axis=1)[:, self.ends]
+        reach = np.maximum(walk.max(axis=1), 0.0) - np.minimum(walk.min(axis=1), 0.0)
+        if self.sd == 0.0:
+            return np.where(reach > 0.0, np.inf, 0.0)
+        return reach / self.sd
+
+    def pvalue(self, value: float) -> float:
+        return brownian_range_sf(value)
+
+
+def brownian_range_sf(x: float) -> float:
+    """Return the probability that Brownian motion on [0, 1] has a range above x (Feller 1951)."""
+    if x < 0.3:
+        return 1.0  # to 16 digits
+    # Terms whose normal tail is not zero in float64.
+    k = np.arange(1, 2 + math.floor(40.0 / x))
+    series = 8.0 * np.sum((-1.0) ** (k - 1) * k * special.ndtr(-k * x))
+    return float(np.clip(series, 0.0, 1.0))
