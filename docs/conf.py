@@ -1,0 +1,72 @@
+"""Configuration of the documentation: ``make docs``."""
+
+from sphinx_gallery.sorting import ExplicitOrder
+
+import sklearn_calib
+
+project = "sklearn-calib"
+author = "sklearn-calib developers"
+copyright = author
+version = release = sklearn_calib.__version__
+
+# Intersphinx is absent on purpose: the documentation builds offline, without warnings.
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "numpydoc",
+    "myst_parser",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_build", "_templates"]
+templates_path = ["_templates"]
+source_suffix = {".rst": "restructuredtext"}
+default_role = "literal"
+
+autosummary_generate = True
+autodoc_typehints = "none"
+numpydoc_show_class_members = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "auto_examples",
+    "filename_pattern": r"/plot_\w+\.py$",
+    "ignore_pattern": r"^(?!plot_)",
+    # From the first five minutes to the simulations; what is not named comes last.
+    "within_subsection_order": ExplicitOrder(
+        [
+            "plot_first_five_minutes.py",
+            "plot_model_selection.py",
+            "plot_many_classes.py",
+            "plot_decomposition.py",
+            "plot_known_truth.py",
+            "*",
+        ]
+    ),
+    "backreferences_dir": "generated/backreferences",
+    "doc_module": ("sklearn_calib",),
+    "reference_url": {"sklearn_calib": None},
+    "show_memory": False,
+    "show_signature": False,
+    "download_all_examples": False,
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "sklearn-calib"
+html_show_sourcelink = False
+html_theme_options = {
+    "show_prev_next": False,
+    "secondary_sidebar_items": ["page-toc"],
+}
+html_sidebars = {"contributing": [], "changelog": []}
+
+
+def skip_inherited(app, what, name, obj, skip, options):
+    """Leave out what a class inherits from tuple, or from scikit-learn: that links elsewhere."""
+    if (getattr(obj, "__module__", None) or "").startswith("sklearn."):
+        return True
+    return True if getattr(obj, "__objclass__", None) is tuple else None
+
+
+def setup(app):
+    app.connect("autodoc-skip-member", skip_inherited)

@@ -1,0 +1,231 @@
+"""The main job in one short run: ``make demo``, or ``python examples/demo.py --out folder``.
+
+Two classifiers of about the same accuracy are measured, split, searched and drawn.
+"""
+
+import argparse
+import time
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import load_digits, make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_predict, train_test_split
+from sklearn.naive_bayes import GaussianNB
+
+from sklearn_calib import (
+    AdaptiveCalibrationDisplay,
+    calibration_error_interval,
+    label_calibration,
+    make_queries,
+    score_decomposition,
+)
+
+BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "0.45"
+
+
+def section(title):
+    print(f"\n{title}\n{'-' * len(title)}")
+
+
+def save(figure, folder, name, what):
+    path = folder / name
+    figure.savefig(path, dpi=150)
+    plt.close(figure)
+    print(f"  picture: {path}  ({what})")
+
+
+def measure(models, X_test, y_test):
+    """Print the calibration error of each model and return its predictions."""
+    predictions = {}
+    print(
+        f"  {'model':<20} {'accuracy':>8} {'error':>7}   {'95% interval':<16} {'p':>7}   direction"
+    )
+    for name, model in models.items():
+        q = model.predict_proba(X_test)[:, 1]
+        predictions[name] = q
+        result = calibration_error_interval(y_test, q)
+        low, high = result.confidence_interval
+        p = f"{result.pvalue:.3f}" if result.pvalue >= 0.001 else "< 0.001"
+        way = "over" if result.mean_overconfidence > 0 else "under"
+        print(
+            f"  {name:<20} {model.score(X_test, y_test):>8.3f} {result.error:>7.4f}   "
+            f"[{low:.4f}, {high:.4f}] {p:>7}   "
+            f"{way}confident by {abs(result.mean_overconfidence):.3f}"
+        )
+    print("  p: the chance of so large an error if every prediction were right\n")
+    return predictions
+
+
+def decompose(y_test, predictions):
+    parts = {name: score_decomposition(y_test, q) for name, q in predictions.items()}
+    print(f"  {'':<14}" + "".join(f"{name:>22}" for name in parts))
+    for row in ("calibration", "refinement", "within_bin", "score"):
+        label = {"score": "= Brier score", "within_bin": "+ within bins"}.get(row, row)
+        label = f"+ {label}" if row == "refinement" else label
+        print(f"  {label:<14}" + "".join(f"{getattr(p, row):>22.4f}" for p in parts.values()))
+
+
+def search_by_calibration(X, y):
+    metrics = {
+        "accuracy": "accuracy",
+        "log loss": "neg_log_loss",
+        "calibration error": "neg_adaptive_bin_calibration_error",
+    }
+    search = GridSearchCV(
+        GaussianNB(),
+        {"var_smoothing": np.logspace(-8, 2, 6)},
+        scoring=list(metrics.values()),
+        refit="neg_adaptive_bin_calibration_error",
+    ).fit(X, y)
+    print("  var_smoothing" + "".join(f"{name:>20}" for name in metrics))
+    for i, params in enumerate(search.cv_results_["params"]):
+        line = f"  {params['var_smoothing']:>13.3g}"
+        for scoring in metrics.values():
+            value = abs(search.cv_results_[f"mean_test_{scoring}"][i])
+            best = search.cv_results_[f"rank_test_{scoring}"][i] == 1
+            line += f"{value:>18.4f}{' *' if best else '  '}"
+        print(line)
+    print("  * the best of its column")
+
+
+def draw_curves(y_test, predictions):
+    figure, ax = plt.subplots(figsize=(5.6, 5.6), layout="constrained")
+    for name, q in predictions.items():
+        AdaptiveCalibrationDisplay.from_predictions(y_test, q, name=name, ax=ax, despine=True)
+    ax.set_title("Do predictions of 70 % come true 70 % of the time?", fontsize="medium")
+    return figure
+
+
+def draw_consistency(y_test, predictions):
+    figure, axes = plt.subplots(1, 2, figsize=(10, 5.2), layout="constrained", sharey=True)
+    colours = (BLUE, ORANGE)
+    for ax, (name, q), colour in zip(axes, predictions.items(), colours, strict=True):
+        AdaptiveCalibrationDisplay.from_predictions(
+            y_test,
+            q,
+            name=name,
+            ax=ax,
+            interval=None,
+            consistency=True,
+            despine=True,
+            curve_kwargs={"color": colour},
+        )
+    axes[1].set_ylabel("")
+    figure.suptitle("The grey band is where bins would fall if every prediction were right")
+    return figure
+
+
+def simulate_intervals(n_samples=40, n_queries=2000):
+    """Print how often each interval holds the truth, and draw all of them."""
+    methods = {
+        "Algorithm 2": {"method": "sampling", "bin_size": 100, "n_resamples": 1000},
+        "default interval": {},
+    }
+    laws = {
+        "perfectly calibrated": {"distortion": "identity"},
+        "predictions too low": {"distortion": "shift", "strength": 0.1},
+    }
+    figure, axes = plt.subplots(
+        2, 2, figsize=(9, 6), layout="constrained", sharex=True, sharey="row"
+    )
+    print(
+        f"  {n_samples} simulated samples of {n_queries:,} queries; intervals that hold the truth:"
+    )
+    for row, (law, options) in enumerate(laws.items()):
+        samples = [make_queries(n_queries, random_state=i, **options) for i in range(n_samples)]
+        truth = samples[0].error
+        for column, (method, how) in enumerate(methods.items()):
+            limits = np.array(
+                [
+                    calibration_error_interval(s.queries, random_state=0, **how).confidence_interval
+                    for s in samples
+                ]
+            )
+            holds = (limits[:, 0] <= truth) & (truth <= limits[:, 1])
+            print(f"    {law:<22} {method:<17} {holds.sum():>2} of {n_samples}")
+            ax = axes[row, column]
+            for kept, colour in ((True, BLUE), (False, ORANGE)):
+                at = np.flatnonzero(holds == kept)
+                ax.vlines(at, *limits[at].T, color=colour, linewidth=2)
+            ax.axhline(truth, color=GREY, linewidth=1, linestyle="--")
+            ax.set_title(
+                f"{method}: {law}\n{holds.sum()} of {n_samples} hold the truth", fontsize=10
+            )
+            ax.spines[["top", "right"]].set_visible(False)
+            ax.set_xticks([])
+    for ax in axes[:, 0]:
+        ax.set_ylabel("calibration error")
+        ax.set_ylim(bottom=-0.004)
+    for ax in axes[1]:
+        ax.set_xlabel("simulated samples")
+    axes[0, 0].plot([], [], color=GREY, linestyle="--", linewidth=1, label="the truth")
+    axes[0, 0].plot([], [], color=BLUE, linewidth=2, label="interval that holds it")
+    axes[0, 0].plot([], [], color=ORANGE, linewidth=2, label="interval that misses it")
+    figure.legend(loc="outside lower center", ncols=3, frameon=False)
+    return figure
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, default=Path("demo_output"), help="folder for pictures")
+    folder = parser.parse_args().out
+    folder.mkdir(parents=True, exist_ok=True)
+    started = time.perf_counter()
+
+    print("sklearn-calib: can these probabilities be trusted?")
+
+    section("1. Two models of about the same accuracy, one of them overconfident")
+    X, y = make_classification(
+        n_samples=20_000,
+        n_features=40,
+        n_informative=10,
+        n_redundant=30,
+        flip_y=0,
+        class_sep=0.8,
+        random_state=4,
+    )
+    X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, random_state=0)
+    print(
+        f"  {len(y_test):,} test rows. Of 40 features, 30 only mix the other ten, but naive Bayes"
+    )
+    print("  takes each of them for new evidence.\n")
+    models = {
+        "naive Bayes": GaussianNB().fit(X_train, y_train),
+        "logistic regression": LogisticRegression(max_iter=1000).fit(X_train, y_train),
+    }
+    predictions = measure(models, X_test, y_test)
+    save(draw_curves(y_test, predictions), folder, "calibration_curves.png", "both curves")
+    figure = draw_consistency(y_test, predictions)
+    save(figure, folder, "consistency_band.png", "each curve against its consistency band")
+
+    section("2. What the Brier score is made of")
+    decompose(y_test, predictions)
+    print("  calibration: what a perfect recalibration of the bins would win")
+
+    section("3. Ten digits, one at a time: naive Bayes, cross-validated")
+    X_digits, y_digits = load_digits(return_X_y=True)
+    proba = cross_val_predict(GaussianNB(), X_digits, y_digits, method="predict_proba")
+    table = label_calibration(y_digits, proba, classes=np.unique(y_digits))
+    print("  " + str(table).replace("\n", "\n  "))
+    worst = table.labels[np.nanargmax(table.error)]
+    print(f"  the digit {worst} has the largest error; low and high limit a 95% interval")
+
+    section("4. A grid search by calibration: the same digits")
+    search_by_calibration(X_digits, y_digits)
+
+    section("5. What the estimators see when the truth is known")
+    figure = simulate_intervals()
+    print()
+    save(figure, folder, "known_truth.png", "80 intervals of each kind, and the truth")
+
+    print(f"\nDone in {time.perf_counter() - started:.0f} seconds. The pictures are in {folder}/")
+
+
+if __name__ == "__main__":
+    main()

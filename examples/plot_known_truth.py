@@ -1,0 +1,95 @@
+"""
+What the estimators see when the truth is known
+===============================================
+
+With real data nobody knows the true calibration error. :func:`~sklearn_calib.make_queries`
+simulates predictions for which it is known, so the estimators themselves can be checked.
+"""
+
+# %%
+# A prediction q is drawn, and the answer is yes with probability t(q). Here t multiplies the
+# log-odds by 0.7, which makes the predictions overconfident.
+
+from sklearn_calib import AdaptiveCalibrationDisplay, make_queries
+
+sample = make_queries(5000, distortion="slope", strength=0.7, random_state=0)
+print(f"{sample.queries}, true calibration error {sample.error:.4f}")
+
+# %%
+# The estimated curve, and the true one behind it.
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+display = AdaptiveCalibrationDisplay.from_predictions(sample.queries, name="estimate", despine=True)
+order = np.argsort(sample.y_prob)
+display.ax_.plot(
+    sample.y_prob[order], sample.probability[order], color="black", linewidth=1, label="truth"
+)
+display.ax_.legend(loc="upper left", fontsize="small")
+plt.show()
+
+# %%
+# A calibrated model does not measure zero
+# ----------------------------------------
+# Chance alone moves the frequency of a bin away from its mean prediction, and a squared gap cannot
+# be negative. So the plain error of a perfectly calibrated model is above zero, and the more so the
+# smaller the bins are. ``debias=True`` takes away what chance adds.
+
+from sklearn_calib import adaptive_bin_calibration_error
+
+samples = [make_queries(5000, random_state=seed) for seed in range(50)]
+print("true error: 0\nbin_size   plain  debiased")
+for bin_size in (10, 50, 200, 1000, "auto"):
+    plain, debiased = (
+        np.mean(
+            [
+                adaptive_bin_calibration_error(s.queries, bin_size=bin_size, debias=debias)
+                for s in samples
+            ]
+        )
+        for debias in (False, True)
+    )
+    print(f"{bin_size:>8}  {plain:.4f}    {debiased:.4f}")
+
+# %%
+# The debiased squared error is right on average; its root is not zero because negative squares
+# count as zero.
+
+# %%
+# Two intervals
+# -------------
+# Algorithm 2 of Nguyen and O'Connor (2015) draws each bin's frequency from a normal law around the
+# observed one and recomputes the error. This adds the same noise a second time, so its interval
+# lies too high. The default interval is made from the debiased error. Here are a hundred simulated
+# samples of each kind.
+
+from sklearn_calib import calibration_error_interval
+
+laws = {
+    "perfectly calibrated": {"distortion": "identity"},
+    "overconfident": {"distortion": "slope", "strength": 0.7},
+}
+methods = {
+    "Algorithm 2": {"method": "sampling", "bin_size": 100, "n_resamples": 1000},
+    "default": {},
+}
+rng = np.random.default_rng(0)
+fig, axes = plt.subplots(2, 2, figsize=(9, 6), layout="constrained", sharex=True, sharey="row")
+for row, (law, options) in zip(axes, laws.items(), strict=True):
+    samples = [make_queries(2000, random_state=rng, **options) for _ in range(100)]
+    truth = samples[0].error
+    for ax, (method, how) in zip(row, methods.items(), strict=True):
+        results = [calibration_error_interval(s.queries, random_state=0, **how) for s in samples]
+        low, high = np.transpose([r.confidence_interval for r in results])
+        holds = (low <= truth) & (truth <= high)
+        ax.vlines(
+            np.arange(100), low, high, color=np.where(holds, "#0072B2", "#D55E00"), linewidth=2
+        )
+        ax.axhline(truth, color="0.4", linestyle="--", linewidth=1)
+        ax.set_title(f"{method}: {law}\n{holds.sum()} of 100 hold the truth", fontsize="medium")
+        ax.set_xticks([])
+        ax.spines[["top", "right"]].set_visible(False)
+    row[0].set(ylabel="calibration error", ylim=(-0.004, None))
+fig.supxlabel("simulated samples; orange intervals miss the truth (dashed)", fontsize="medium")
+plt.show()
