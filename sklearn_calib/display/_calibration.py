@@ -82,7 +82,7 @@ class AdaptiveCalibrationDisplay:
         parts = [] if name is None else [name]
         if self.result is not None:
             low, high = self.result.confidence_interval
-            parts.append(f"error {self.result.error:.3f} [{low:.3f}, {high:.3f}]")
+            parts.append(f"{self.result.error:.3f} [{low:.3f}, {high:.3f}]")
         return ": ".join(parts) or "model"
 
     def plot(
@@ -196,7 +196,10 @@ class AdaptiveCalibrationDisplay:
             aspect="equal",
         )
         if legend:
-            ax.legend(loc="upper left", fontsize="small")
+            title = None
+            if self.result is not None:
+                title = f"Calibration error [{self.result.confidence_level:.0%} interval]"
+            ax.legend(loc="upper left", fontsize="small", title=title, title_fontsize="small")
         if despine:
             despine_axes(ax)
         return self

@@ -168,6 +168,7 @@ def cut(
         return queries.cut_by_number(n_bins), None
     if isinstance(bin_size, str):
         size = AUTO[purpose](queries)
+        size = int(size) if queries.w is None else size
     else:
         size = bin_size
         if size > queries.total:

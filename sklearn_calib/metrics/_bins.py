@@ -161,12 +161,7 @@ class CalibrationBins:
         if method == "normal":
             half = z * np.sqrt(p * (1.0 - p) / n)
             return ConfidenceInterval(np.maximum(p - half, 0.0), np.minimum(p + half, 1.0))
-        centre = (p + z**2 / (2.0 * n)) / (1.0 + z**2 / n)
-        half = z / (1.0 + z**2 / n) * np.sqrt(p * (1.0 - p) / n + z**2 / (4.0 * n**2))
-        # At p = 0 and p = 1 the exact limit is the end itself; rounding must not cross it.
-        low = np.where(p == 0.0, 0.0, np.clip(centre - half, 0.0, p))
-        high = np.where(p == 1.0, 1.0, np.clip(centre + half, p, 1.0))
-        return ConfidenceInterval(low, high)
+        return ConfidenceInterval(*wilson(p, n, z))
 
     def consistency_band(self, confidence_level: float = 0.95) -> ConfidenceInterval:
         """Where each bin's frequency would fall if the predictions were right.
@@ -212,6 +207,16 @@ class CalibrationBins:
             f"{len(self)} {self.strategy} bins of {self.count.sum():,} queries, "
             f"calibration error {self.error():.4f}\n{format_table(self._columns())}"
         )
+
+
+def wilson(p: Array, n: Array, z: float) -> tuple[Array, Array]:
+    """Return Wilson's limits for the frequency p among n."""
+    centre = (p + z**2 / (2.0 * n)) / (1.0 + z**2 / n)
+    half = z / (1.0 + z**2 / n) * np.sqrt(p * (1.0 - p) / n + z**2 / (4.0 * n**2))
+    # At p = 0 and p = 1 the exact limit is the end itself; rounding must not cross it.
+    low = np.where(p == 0.0, 0.0, np.clip(centre - half, 0.0, p))
+    high = np.where(p == 1.0, 1.0, np.clip(centre + half, p, 1.0))
+    return low, high
 
 
 def check_squared(squared: bool, norm: str) -> None:

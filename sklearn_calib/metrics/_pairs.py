@@ -79,6 +79,12 @@ class PairForm:
         return float(self.rows.sum())
 
     @cached_property
+    def products(self) -> Array:
+        """Mean product of the residuals of two units in each bin: its squared error."""
+        own = np.asarray(self.sums.multiply(self.sums).sum(axis=0)).ravel()
+        return self.factor * (np.square(self.bin_sum) - own) / self.share
+
+    @cached_property
     def n_units(self) -> float:
         """Kish's effective number of units."""
         unit = np.asarray(self.weights.sum(axis=1)).ravel()
@@ -121,6 +127,23 @@ def pair_form(queries: SortedQueries, ends: Array, unit: Array) -> PairForm:
     return PairForm(sums, weights)
 
 
+def _composition_variance(form: PairForm, noise: Array) -> float:
+    """Return the variance of T that comes from which predictions were drawn.
+
+    `noise` holds the sum over units of squared centred residuals in each bin.
+    It makes the bins' own squared errors vary, which is taken away here.
+    """
+    total = form.bin_weight.sum()
+    product = form.products
+    unit = np.asarray(form.weights.sum(axis=1)).ravel() / total
+    contribution = (form.weights @ product) / total - unit * form.square
+    variance = noise / np.square(form.bin_weight)
+    product_variance = 2.0 * np.square(variance) + 4.0 * np.maximum(product, 0.0) * variance
+    own_weight = np.asarray(form.weights.multiply(form.weights).sum(axis=0)).ravel()
+    excess = float(np.dot(own_weight, product_variance)) / total**2
+    return max(0.0, float(np.sum(np.square(contribution))) - excess)
+
+
 def grouped_moments(form: PairForm, null_variance: Array) -> ResidualMoments:
     """Return the moments of T for units that are groups of queries.
 
@@ -132,7 +155,7 @@ def grouped_moments(form: PairForm, null_variance: Array) -> ResidualMoments:
     centred = form.centred()
     pairs, centred_pairs = form.cross_moment(form), centred.cross_moment(centred)
 
-    # Variance of T that grows with the error: in all, and given the predictions.
+    # Variance of T that grows with the error, given the predictions.
     reach = form.factor * form.bin_sum
     mixed_self = form.sums.multiply(centred.sums) @ form.factor
     mixed_rows = centred.sums @ reach - mixed_self
@@ -140,8 +163,7 @@ def grouped_moments(form: PairForm, null_variance: Array) -> ResidualMoments:
     mixed_pairs = float(form.factor @ (inner.multiply(centred_inner) @ form.factor))
     mixed_pairs -= float(np.sum(np.square(mixed_self)))
     linear = 4.0 * (float(np.sum(np.square(mixed_rows))) - mixed_pairs)
-    whole = 4.0 * (float(np.sum(np.square(form.rows))) - pairs - t**2 / n)
-    spread = n * max(0.0, whole - max(linear, 0.0)) / t**2 if t > 0.0 else 0.0
+    spread = n * _composition_variance(form, centred_inner.diagonal()) / t**2 if t > 0.0 else 0.0
 
     # The same for an error in proportion to the null variance.
     v0 = null_variance

@@ -69,13 +69,7 @@ def bootstrap_squares(form: PairForm, n_resamples: int, rng: np.random.Generator
 def _influence(form: PairForm) -> Array:
     """Return how T changes with the weight of each unit."""
     total = form.bin_weight.sum()
-    product = np.divide(
-        form.factor * np.square(form.bin_sum)
-        - np.asarray(form.sums.multiply(form.sums).sum(axis=0)).ravel() * form.factor,
-        form.share,
-        out=np.zeros_like(form.share),
-        where=form.share > 0,
-    )
+    product = form.products
     per_weight = product / total - 2.0 * form.factor * product * form.bin_weight
     own = form.weights.multiply(form.weights) @ (2.0 * form.factor * product)
     unit = np.asarray(form.weights.sum(axis=1)).ravel()

@@ -36,8 +36,10 @@ def test_labels_and_artists(sample):
     assert display.ax_.get_xlabel() == "Mean predicted probability"
     assert display.ax_.get_ylabel() == "Observed frequency"
     texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert any(text.startswith("mine: error 0.") for text in texts)
+    assert any(text.startswith("mine: 0.") for text in texts)
     assert "95% consistency band" in texts
+    title = display.ax_.get_legend().get_title().get_text()
+    assert title == "Calibration error [95% interval]"
     assert display.interval_ is not None
     assert not display.ax_.spines["top"].get_visible()
 
