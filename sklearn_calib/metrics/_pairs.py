@@ -170,6 +170,10 @@ def grouped_moments(form: PairForm, null_variance: Array) -> ResidualMoments:
     scale = float(np.dot(form.share, v0**2)) or 1.0
     step = form.share / form.bin_weight * v0
     once = inner @ step
+    # An error of one sign adds up over a group whose residuals vary together, and
+    # one of changing sign cancels. Which it is cannot be known: meet half way.
+    apart = float(np.dot(np.square(step), inner.diagonal()))
+    null_linear = (float(np.dot(step, once)) + apart) / 2.0
     unit_square = form.weights @ v0**2
     unit_share = np.asarray(form.weights.sum(axis=1)).ravel() / form.bin_weight.sum()
     uneven = unit_square / form.bin_weight.sum() - unit_share * scale
@@ -184,7 +188,7 @@ def grouped_moments(form: PairForm, null_variance: Array) -> ResidualMoments:
         linear=linear,
         spread=spread,
         mean_variance=linear * n / 4.0,
-        null_mean_variance=float(np.dot(step, once)) * n / scale,
+        null_mean_variance=null_linear * n / scale,
         mean_square_variance=third_pattern * max(t, 0.0),
         null_mean_square_variance=third_pattern,
         null_spread=n * float(np.sum(np.square(uneven))) / scale**2,
