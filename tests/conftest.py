@@ -4,6 +4,9 @@ import os
 
 import pytest
 
+# A script that a test runs in an interpreter of its own.
+collect_ignore = ["entry_points.py"]
+
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 

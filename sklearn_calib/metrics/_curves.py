@@ -223,7 +223,8 @@ def smooth_calibration_curve(
         by_group = form.sums.multiply(1.0 / n[None, :]).tocsr()
         variance = np.square(by_group @ narrow.T).sum(axis=0)
         binomial = centre * (1.0 - centre) / effective
-        effective /= np.maximum(1.0, variance / np.maximum(binomial, 1e-300))
+        inflation = np.divide(variance, binomial, out=np.ones_like(variance), where=binomial > 0)
+        effective = np.maximum(effective / np.maximum(inflation, 1.0), 1.0)
         null_sd = np.maximum(null_sd, np.sqrt(np.square(by_group @ matrix.T).sum(axis=0)))
     low, high = wilson(centre, effective, z)
     low, high = np.minimum(low, fitted), np.maximum(high, fitted)

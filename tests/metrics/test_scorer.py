@@ -68,7 +68,8 @@ def test_every_entry_point_takes_the_strings(order):
 )
 def test_moved_private_parts_give_one_warning_and_a_working_class(module, name, string_works):
     code = f"""
-import warnings, {module} as module, sklearn.linear_model, sklearn.model_selection
+import warnings, {module} as module
+import sklearn.isotonic, sklearn.linear_model, sklearn.model_selection
 # Doctored: the private name is there for scikit-learn itself, but not for us.
 saved = module.{name}
 del module.{name}
