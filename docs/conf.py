@@ -1,5 +1,8 @@
 """Configuration of the documentation: ``make docs``."""
 
+import runpy
+from pathlib import Path
+
 from sphinx_gallery.sorting import ExplicitOrder
 
 import sklearn_calib
@@ -18,7 +21,8 @@ extensions = [
     "myst_parser",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "_templates"]
+# Pages include what is in _tables; it makes no pages of its own.
+exclude_patterns = ["_build", "_tables", "_templates"]
 templates_path = ["_templates"]
 source_suffix = {".rst": "restructuredtext"}
 default_role = "literal"
@@ -39,7 +43,12 @@ sphinx_gallery_conf = {
             "plot_model_selection.py",
             "plot_many_classes.py",
             "plot_decomposition.py",
+            "plot_smooth_curve.py",
+            "plot_bin_size.py",
+            "plot_compare_models.py",
+            "plot_groups.py",
             "plot_known_truth.py",
+            "plot_intervals_that_cover.py",
             "*",
         ]
     ),
@@ -68,5 +77,11 @@ def skip_inherited(app, what, name, obj, skip, options):
     return True if getattr(obj, "__objclass__", None) is tuple else None
 
 
+def make_tables(app):
+    """Write the tables of measured numbers that pages include."""
+    runpy.run_path(str(Path(__file__).with_name("make_tables.py")), run_name="__main__")
+
+
 def setup(app):
+    app.connect("builder-inited", make_tables)
     app.connect("autodoc-skip-member", skip_inherited)
