@@ -57,39 +57,4 @@ for bin_size in (10, 50, 200, 1000, "auto"):
 # count as zero.
 
 # %%
-# Two intervals
-# -------------
-# Algorithm 2 of Nguyen and O'Connor (2015) draws each bin's frequency from a normal law around the
-# observed one and recomputes the error. This adds the same noise a second time, so its interval
-# lies too high. The default interval is made from the debiased error. Here are a hundred simulated
-# samples of each kind.
-
-from sklearn_calib import calibration_error_interval
-
-laws = {
-    "perfectly calibrated": {"distortion": "identity"},
-    "overconfident": {"distortion": "slope", "strength": 0.7},
-}
-methods = {
-    "Algorithm 2": {"method": "sampling", "bin_size": 100, "n_resamples": 1000},
-    "default": {},
-}
-rng = np.random.default_rng(0)
-fig, axes = plt.subplots(2, 2, figsize=(9, 6), layout="constrained", sharex=True, sharey="row")
-for row, (law, options) in zip(axes, laws.items(), strict=True):
-    samples = [make_queries(2000, random_state=rng, **options) for _ in range(100)]
-    truth = samples[0].error
-    for ax, (method, how) in zip(row, methods.items(), strict=True):
-        results = [calibration_error_interval(s.queries, random_state=0, **how) for s in samples]
-        low, high = np.transpose([r.confidence_interval for r in results])
-        holds = (low <= truth) & (truth <= high)
-        ax.vlines(
-            np.arange(100), low, high, color=np.where(holds, "#0072B2", "#D55E00"), linewidth=2
-        )
-        ax.axhline(truth, color="0.4", linestyle="--", linewidth=1)
-        ax.set_title(f"{method}: {law}\n{holds.sum()} of 100 hold the truth", fontsize="medium")
-        ax.set_xticks([])
-        ax.spines[["top", "right"]].set_visible(False)
-    row[0].set(ylabel="calibration error", ylim=(-0.004, None))
-fig.supxlabel("simulated samples; orange intervals miss the truth (dashed)", fontsize="medium")
-plt.show()
+# :ref:`sphx_glr_auto_examples_plot_intervals_that_cover.py` does the same for intervals.

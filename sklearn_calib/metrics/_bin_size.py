@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_calib._validation import Array
-from sklearn_calib.metrics._sorting import SortedQueries, sort_queries
+from sklearn_calib.metrics._sorting import CHUNK, SortedQueries, sort_queries
 from sklearn_calib.queries import as_queries
 
 __all__ = ["select_bin_size"]
@@ -72,20 +72,18 @@ def leave_one_out_risks(queries: SortedQueries, sizes: Sequence[Any]) -> Array:
     A bin that holds a single query has nothing to predict it from: infinite.
     """
     n, scale = len(queries), effective_scale(queries)
-    # Running sums of the residuals give any bin's sum as a difference of two.
-    running = np.zeros(n + 1)
-    r = running[1:]
-    np.subtract(queries.y, queries.q, out=r)
     if queries.w is None and not queries.has_ties:
         starts = [(max(n // size, 1) - 1) * size for size in sizes]
-        total, tails = _squares_from(starts, r)
-        np.cumsum(r, out=r)
+        running, total, tails = _running_residuals(queries, starts)
         return np.array(
             [
                 _regular_risk(running, size, start, total - tail, tail)
                 for size, start, tail in zip(sizes, starts, tails, strict=True)
             ]
         )
+    # Running sums of the residuals give any bin's sum as a difference of two.
+    running = np.zeros(n + 1)
+    r = np.subtract(queries.y, queries.q, out=running[1:])
     cuts = [queries.cut_nearby(size / scale) for size in sizes]
     running2 = np.zeros(n + 1)
     held = None
@@ -99,17 +97,32 @@ def leave_one_out_risks(queries: SortedQueries, sizes: Sequence[Any]) -> Array:
     return np.array([_risk(running, running2, held, ends) for ends in cuts])
 
 
-def sum_of_squares(values: Array) -> float:
+def _sum_of_squares(values: Array) -> float:
     """Return the sum of squares, without the threads that a BLAS would start for it."""
     return float(np.einsum("i,i->", values, values))
 
 
-def _squares_from(starts: list[int], r: Array) -> tuple[float, list[float]]:
-    """Return the sum of r squared, and the sums from each start to the end, in one pass."""
-    points = sorted({0, *starts})
-    pieces = [sum_of_squares(r[a:b]) for a, b in pairwise([*points, len(r)])]
-    tails = dict(zip(points, np.cumsum(pieces[::-1])[::-1].tolist(), strict=True))
-    return tails[0], [tails[start] for start in starts]
+def _running_residuals(
+    queries: SortedQueries, starts: list[int]
+) -> tuple[Array, float, list[float]]:
+    """Return running sums of the residuals from 0, and sums of their squares.
+
+    The squares are summed in all, and from each of the starts to the end. One
+    pass in pieces that fit into the cache does it all.
+    """
+    n = len(queries)
+    running = np.empty(n + 1)
+    running[0] = 0.0
+    points = sorted({*range(0, n, CHUNK), *starts})
+    squares = []
+    for a, b in pairwise([*points, n]):
+        piece = running[a + 1 : b + 1]
+        np.subtract(queries.y[a:b], queries.q[a:b], out=piece)
+        squares.append(_sum_of_squares(piece))
+        piece[0] += running[a]
+        np.cumsum(piece, out=piece)
+    tails = dict(zip(points, np.cumsum(squares[::-1])[::-1].tolist(), strict=True))
+    return running, tails[0], [tails[start] for start in starts]
 
 
 def _regular_risk(running: Array, size: int, start: int, before: float, after: float) -> float:
@@ -122,7 +135,7 @@ def _regular_risk(running: Array, size: int, start: int, before: float, after: f
         return math.inf
     # Bins of one size share one factor, so that only their squared sums are needed.
     sums = np.diff(running[: start + 1 : size])
-    full = max(0.0, before - sum_of_squares(sums) / size)
+    full = max(0.0, before - _sum_of_squares(sums) / size)
     tail = n - start
     rest = max(0.0, after - float(running[-1] - running[start]) ** 2 / tail)
     return (full * (size / (size - 1)) ** 2 + rest * (tail / (tail - 1)) ** 2) / n

@@ -13,10 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sklearn_calib._validation import Array
-from sklearn_calib.metrics._sorting import SortedQueries
-
-# Rows handled at a time: small enough that the temporaries stay in cache.
-_CHUNK = 32_768
+from sklearn_calib.metrics._sorting import CHUNK, SortedQueries
 
 # (power of w, power of r) for residuals; the null sums are of (w**2 v)**k and (w**3 m)**k.
 _POWERS = ((1, 1), (1, 2), (2, 2), (2, 3), (2, 4), (3, 3), (3, 4), (4, 4))
@@ -80,7 +77,7 @@ def _bin_sums(
     first = 0
     while first < n_bins:
         row = int(starts[first])
-        last = int(np.searchsorted(ends, row + _CHUNK, side="right"))
+        last = int(np.searchsorted(ends, row + CHUNK, side="right"))
         last = max(last, first + 1)
         rows, at = slice(row, int(ends[last - 1])), starts[first:last] - row
         here = slice(first, last)

@@ -11,6 +11,9 @@ import numpy as np
 
 from sklearn_calib._validation import Array
 
+# Rows handled at a time where a pass over the data makes temporaries: they stay in cache.
+CHUNK = 32_768
+
 # Sums of weights are compared with a bin size; this much rounding is forgiven,
 # so that ten weights of 0.1 do fill a bin of size 1.
 _TOLERANCE = 1e-9
@@ -42,7 +45,11 @@ class SortedQueries:
     @cached_property
     def has_ties(self) -> bool:
         """Whether any two predictions are equal."""
-        return bool((self.q[1:] == self.q[:-1]).any())
+        q = self.q
+        return any(
+            bool((q[a + 1 : a + 1 + CHUNK] == q[a : a + CHUNK][: len(q) - a - 1]).any())
+            for a in range(0, len(q) - 1, CHUNK)
+        )
 
     @cached_property
     def runs(self) -> Array:
