@@ -67,7 +67,7 @@ html_theme_options = {
     "show_prev_next": False,
     "secondary_sidebar_items": ["page-toc"],
 }
-html_sidebars = {"contributing": [], "changelog": []}
+html_sidebars = {page: [] for page in ("benchmarks", "changelog", "contributing", "paper")}
 
 
 def skip_inherited(app, what, name, obj, skip, options):
