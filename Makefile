@@ -45,11 +45,11 @@ matrix: $(VENV)/.installed-nox ## run the tests on every supported scikit-learn
 	@$(PY) -m nox
 
 bench: $(VENV)/.installed-plot ## measure speed against the peers that are installed
-	@set -e; for script in benchmarks/bench_*.py; do $(PY) $$script; done
+	@$(PY) benchmarks/speed.py --quick
 
 clean: ## remove .venv and everything that was built
 	rm -rf $(VENV) .nox .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist demo_output
-	rm -rf docs/_build docs/auto_examples docs/generated docs/sg_execution_times.rst
+	rm -rf docs/_build docs/_tables docs/auto_examples docs/generated docs/sg_execution_times.rst
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.created:

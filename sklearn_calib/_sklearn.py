@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-__all__ = ["SCORERS", "ScorerBase", "call_method", "missing", "register_scorers"]
+__all__ = ["SCORERS", "ScorerBase", "call_method", "missing", "register_scorers", "safe_indexing"]
 
 missing: list[str] = []
 
@@ -52,6 +52,20 @@ try:
 except ImportError:  # pragma: no cover - as above
     missing.append("sklearn.utils._param_validation.StrOptions")
     StrOptions = None
+
+
+try:
+    # Rows of arrays, frames, sparse matrices and lists alike. Imported from
+    # sklearn.utils in every version; private by its underscore only.
+    from sklearn.utils import _safe_indexing as safe_indexing
+except ImportError:  # pragma: no cover - as above
+    missing.append("sklearn.utils._safe_indexing")
+
+    def safe_indexing(X: Any, indices: Any) -> Any:
+        """Return the chosen rows of an array, a frame or a list."""
+        if hasattr(X, "iloc"):
+            return X.iloc[indices]
+        return X[indices] if hasattr(X, "shape") else [X[i] for i in indices]
 
 
 def call_method(estimator: Any, method: str, *args: Any, **kwargs: Any) -> Any:

@@ -320,6 +320,28 @@ def check_confidence_level(value: Any) -> float:
     return level
 
 
+def check_zoom(zoom: Any, least: float) -> tuple[float, float]:
+    """Return a range of probabilities."""
+    low, high = (float(end) for end in zoom)
+    if not least <= low < high <= 1.0 - least:
+        raise ValueError(f"zoom must be a range (low, high) within (0, 1), got {zoom!r}.")
+    return low, high
+
+
+def check_fold_results(cv_results: Any, X: Any) -> None:
+    """Refuse results of `cross_validate` that lack the estimators or the indices."""
+    for key, option in (("estimator", "return_estimator"), ("indices", "return_indices")):
+        if key not in cv_results:
+            raise ValueError(f"cv_results has no {key!r}: call cross_validate(..., {option}=True).")
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    largest = max(int(np.max(part)) for part in cv_results["indices"]["test"])
+    if largest >= n:
+        raise ValueError(
+            f"X has {n} rows, but cv_results has a test row {largest}: pass the X and y that were "
+            "passed to cross_validate."
+        )
+
+
 def check_generator(random_state: Any) -> np.random.Generator:
     """Return a numpy Generator for whatever scikit-learn takes as `random_state`.
 

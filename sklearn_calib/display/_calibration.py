@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from sklearn_calib._validation import check_option
-from sklearn_calib.display._matplotlib import despine_axes, new_axes, next_colour, pyplot
+from sklearn_calib._sklearn import safe_indexing
+from sklearn_calib._validation import check_fold_results, check_option
+from sklearn_calib.display._calibration_plot import CalibrationPlot
+from sklearn_calib.display._matplotlib import pyplot
 from sklearn_calib.metrics import (
     AdaptiveBinCalibrationError,
-    CalibrationBins,
-    CalibrationErrorResult,
     calibration_bins,
     calibration_error_interval,
+    isotonic_calibration_curve,
+    smooth_calibration_curve,
 )
 from sklearn_calib.queries import Queries, as_queries
 
 __all__ = ["AdaptiveCalibrationDisplay"]
 
+CURVES: dict[str, Any] = {
+    "smooth": smooth_calibration_curve,
+    "isotonic": isotonic_calibration_curve,
+}
 
-class AdaptiveCalibrationDisplay:
+
+class AdaptiveCalibrationDisplay(CalibrationPlot):
     """Calibration curve from adaptive bins, with intervals.
 
-    It is recommended to use `from_estimator` or `from_predictions`. All
-    numbers are stored as attributes; `plot` only draws them.
+    It is recommended to use `from_estimator`, `from_predictions` or
+    `from_cv_results`. All numbers are stored as attributes; `plot` only draws
+    them.
 
     Parameters
     ----------
@@ -34,6 +43,10 @@ class AdaptiveCalibrationDisplay:
         Name of the model, shown in the legend.
     confidence_level : float, default=0.95
         Level of the intervals and bands.
+    curve : CalibrationCurve, default=None
+        A curve without bins, drawn in addition.
+    folds : sequence of CalibrationBins, default=()
+        The curves of the folds of a cross-validation, drawn thin.
 
     Attributes
     ----------
@@ -47,8 +60,14 @@ class AdaptiveCalibrationDisplay:
         The consistency band.
     marks_ : matplotlib artist or None
         The marks that show where the bins lie.
+    histogram_ : matplotlib Axes or None
+        The histogram of the predictions.
     reference_ : matplotlib Line2D or None
         The diagonal.
+    curve_ : matplotlib Line2D or None
+        The curve without bins.
+    folds_ : list of matplotlib Line2D
+        The curves of the folds.
 
     See Also
     --------
@@ -65,145 +84,6 @@ class AdaptiveCalibrationDisplay:
     'Mean predicted probability'
     """
 
-    def __init__(
-        self,
-        bins: CalibrationBins,
-        *,
-        result: CalibrationErrorResult | None = None,
-        name: str | None = None,
-        confidence_level: float = 0.95,
-    ) -> None:
-        self.bins = bins
-        self.result = result
-        self.name = name
-        self.confidence_level = confidence_level
-
-    def _label(self, name: str | None) -> str:
-        parts = [] if name is None else [name]
-        if self.result is not None:
-            low, high = self.result.confidence_interval
-            parts.append(f"{self.result.error:.3f} [{low:.3f}, {high:.3f}]")
-        return ": ".join(parts) or "model"
-
-    def plot(
-        self,
-        ax: Any = None,
-        *,
-        name: str | None = None,
-        interval: str | None = "bar",
-        interval_method: str = "wilson",
-        consistency: bool = False,
-        marks: bool = True,
-        ref_line: bool = True,
-        legend: bool = True,
-        despine: bool = False,
-        curve_kwargs: dict[str, Any] | None = None,
-    ) -> AdaptiveCalibrationDisplay:
-        """Draw the curve.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
-        name : str, default=None
-            Name in the legend; by default the stored one.
-        interval : {"bar", "band", None}, default="bar"
-            How to show each bin's confidence interval.
-        interval_method : {"wilson", "normal", "clopper-pearson"}, default="wilson"
-            How to compute it.
-        consistency : bool, default=False
-            Shade where the bins would fall if every prediction were right.
-        marks : bool, default=True
-            Mark the bins on the axis; they hold about the same number of
-            queries each, so that dense marks mean many predictions.
-        ref_line : bool, default=True
-            Draw the diagonal of perfect calibration.
-        legend : bool, default=True
-            Draw a legend.
-        despine : bool, default=False
-            Remove the top and right spines.
-        curve_kwargs : dict, default=None
-            Keywords for the curve's `Axes.plot`.
-
-        Returns
-        -------
-        AdaptiveCalibrationDisplay
-            The object itself, with the artists as attributes.
-        """
-        check_option(interval, "interval", ("bar", "band", None))
-        self.figure_, self.ax_ = new_axes(ax, figsize=(5.2, 5.2))
-        ax = self.ax_
-        level, bins = self.confidence_level, self.bins
-        x, y = bins.prob_pred, bins.prob_true
-        colour = next_colour(ax)
-        style = {"color": colour, "marker": "o", "markersize": 4, "linewidth": 1.5}
-        style |= {"label": self._label(self.name if name is None else name)}
-        style |= curve_kwargs or {}
-
-        self.reference_ = None
-        has_reference = any(line.get_gid() == "reference" for line in ax.get_lines())
-        if ref_line and not has_reference:
-            (self.reference_,) = ax.plot(
-                [0, 1],
-                [0, 1],
-                linestyle="--",
-                color="0.4",
-                linewidth=1,
-                gid="reference",
-                label="perfectly calibrated",
-                zorder=1,
-            )
-        self.consistency_ = None
-        if consistency:
-            low, high = bins.consistency_band(level)
-            self.consistency_ = ax.fill_between(
-                x,
-                low,
-                high,
-                color="0.5",
-                alpha=0.25,
-                linewidth=0,
-                zorder=0,
-                label=f"{level:.0%} consistency band",
-            )
-        (self.line_,) = ax.plot(x, y, **style)
-        colour = self.line_.get_color()
-        self.interval_ = None
-        if interval is not None:
-            low, high = bins.confidence_interval(level, interval_method)
-            if interval == "bar":
-                self.interval_ = ax.vlines(x, low, high, color=colour, linewidth=1, alpha=0.8)
-            else:
-                self.interval_ = ax.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
-        self.marks_ = None
-        if marks:
-            # Marks of several curves stand in rows of their own below one another.
-            row = getattr(ax, "_sklearn_calib_rows", 0)
-            ax._sklearn_calib_rows = row + 1
-            self.marks_ = ax.vlines(
-                x,
-                row * 0.02,
-                row * 0.02 + 0.015,
-                color=colour,
-                linewidth=1,
-                transform=ax.get_xaxis_transform(),
-            )
-        ax.set(
-            xlabel="Mean predicted probability",
-            ylabel="Observed frequency",
-            xlim=(-0.02, 1.02),
-            ylim=(-0.02, 1.02),
-            aspect="equal",
-        )
-        if legend:
-            title = None
-            if self.result is not None:
-                title = f"Calibration error [{self.result.confidence_level:.0%} interval]"
-            ax.legend(loc="upper left", fontsize="small", title=title, title_fontsize="small")
-        if despine:
-            despine_axes(ax)
-        return self
-
     @classmethod
     def from_queries(
         cls,
@@ -213,6 +93,8 @@ class AdaptiveCalibrationDisplay:
         n_bins: int | None = None,
         strategy: str = "adaptive",
         confidence_level: float = 0.95,
+        curve: str | None = None,
+        folds: Sequence[Queries] = (),
         name: str | None = None,
         ax: Any = None,
         **plot_options: Any,
@@ -231,6 +113,11 @@ class AdaptiveCalibrationDisplay:
             As in `calibration_bins`.
         confidence_level : float, default=0.95
             Level of all intervals and bands.
+        curve : {"smooth", "isotonic", None}, default=None
+            Draw a curve without bins as well.
+        folds : sequence of Queries, default=()
+            Parts of the queries to draw thin, e.g. the folds of a
+            cross-validation.
         name : str, default=None
             Name in the legend.
         ax : matplotlib Axes, default=None
@@ -244,11 +131,24 @@ class AdaptiveCalibrationDisplay:
             The drawn display.
         """
         pyplot()
-        bins = calibration_bins(queries, bin_size=bin_size, n_bins=n_bins, strategy=strategy)
+        check_option(curve, "curve", (*CURVES, None))
+        options: dict[str, Any] = {"bin_size": bin_size, "n_bins": n_bins, "strategy": strategy}
+        bins = calibration_bins(queries, **options)
         result = None
         if len(queries) >= 4:
             result = calibration_error_interval(queries, confidence_level=confidence_level)
-        display = cls(bins, result=result, name=name, confidence_level=confidence_level)
+        line = None
+        if curve is not None:
+            extra = {"random_state": 0} if curve == "isotonic" else {}
+            line = CURVES[curve](queries, confidence_level=confidence_level, **extra)
+        display = cls(
+            bins,
+            result=result,
+            name=name,
+            confidence_level=confidence_level,
+            curve=line,
+            folds=[calibration_bins(fold, **options) for fold in folds],
+        )
         return display.plot(ax=ax, **plot_options)
 
     @classmethod
@@ -327,9 +227,131 @@ class AdaptiveCalibrationDisplay:
         AdaptiveCalibrationDisplay
             The drawn display.
         """
+        pyplot()
         scorer = AdaptiveBinCalibrationError(
             average=average, unit=unit, pairs=pairs, pos_label=pos_label
         )
         queries = scorer.queries(estimator, X, y, sample_weight=sample_weight)
         name = type(estimator).__name__ if name is None else name
         return cls.from_queries(queries, name=name, **options)
+
+    @classmethod
+    def from_cv_results(
+        cls,
+        cv_results: dict[str, Any],
+        X: Any,
+        y: Any,
+        *,
+        average: str = "micro",
+        unit: str = "tag",
+        pairs: Any = None,
+        pos_label: Any = None,
+        sample_weight: Any = None,
+        name: str | None = None,
+        **options: Any,
+    ) -> AdaptiveCalibrationDisplay:
+        """Draw the curve of a cross-validation: all test folds pooled, and each of them thin.
+
+        Parameters
+        ----------
+        cv_results : dict
+            What `sklearn.model_selection.cross_validate` returned with
+            `return_estimator=True` and `return_indices=True`.
+        X, y : array-like
+            The data that were passed to it.
+        average : {"micro", "macro", "top_label"}, default="micro"
+            As in `AdaptiveBinCalibrationError`.
+        unit : {"tag", "pair"}, default="tag"
+            As in `AdaptiveBinCalibrationError`.
+        pairs : int or list, default=None
+            As in `AdaptiveBinCalibrationError`.
+        pos_label : object, default=None
+            As in `AdaptiveBinCalibrationError`.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights.
+        name : str, default=None
+            Name in the legend; by default that of the class of the estimators.
+        **options
+            Keywords of `from_queries` and `plot`.
+
+        Returns
+        -------
+        AdaptiveCalibrationDisplay
+            The drawn display.
+        """
+        pyplot()
+        check_fold_results(cv_results, X)
+        scorer = AdaptiveBinCalibrationError(
+            average=average, unit=unit, pairs=pairs, pos_label=pos_label
+        )
+        parts = []
+        for estimator, test in zip(
+            cv_results["estimator"], cv_results["indices"]["test"], strict=True
+        ):
+            weight = None if sample_weight is None else safe_indexing(sample_weight, test)
+            parts.append(
+                scorer.queries(
+                    estimator,
+                    safe_indexing(X, test),
+                    safe_indexing(y, test),
+                    sample_weight=weight,
+                )
+            )
+        name = type(cv_results["estimator"][0]).__name__ if name is None else name
+        return cls.from_queries(Queries.concat(parts), folds=parts, name=name, **options)
+
+    @classmethod
+    def compare_strategies(
+        cls,
+        y_true: Any,
+        y_prob: Any = None,
+        *,
+        bin_size: Any = "auto",
+        n_bins: Sequence[int] = (10, 50),
+        sample_weight: Any = None,
+        pos_label: Any = None,
+        **plot_options: Any,
+    ) -> list[AdaptiveCalibrationDisplay]:
+        """Draw adaptive bins beside bins of fixed width, to show what fixed width hides.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_queries,) or Queries
+            Binary labels, or queries in place of both arrays.
+        y_prob : array-like of shape (n_queries,)
+            Predicted probabilities.
+        bin_size : int or "auto", default="auto"
+            Of the adaptive bins.
+        n_bins : sequence of int, default=(10, 50)
+            Numbers of bins of fixed width, a picture each.
+        sample_weight : array-like of shape (n_queries,), default=None
+            Non-negative weights.
+        pos_label : object, default=None
+            The label whose probability `y_prob` gives.
+        **plot_options
+            Keywords of `plot`.
+
+        Returns
+        -------
+        list of AdaptiveCalibrationDisplay
+            The displays from left to right; the adaptive one is the last.
+        """
+        queries = as_queries(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label)
+        count = len(n_bins) + 1
+        _, axes = pyplot().subplots(
+            1, count, figsize=(4.2 * count, 4.8), layout="constrained", squeeze=False
+        )
+        displays = []
+        for ax, number in zip(axes[0], [*n_bins, None], strict=True):
+            uniform = number is not None
+            bins = calibration_bins(
+                queries,
+                bin_size="auto" if uniform else bin_size,
+                n_bins=number,
+                strategy="uniform" if uniform else "adaptive",
+            )
+            display = cls(bins).plot(ax=ax, **{"legend": False, **plot_options})
+            title = "equal counts" if number is None else f"width {1 / number:g}"
+            ax.set_title(f"{len(bins)} bins of {title}\ncalibration error {bins.error():.3f}")
+            displays.append(display)
+        return displays

@@ -98,8 +98,9 @@ def compare_calibration(
         Ask for a number of bins instead of a size.
     confidence_level : float, default=0.95
         Level of the interval.
-    groups : array-like of shape (n_queries,), default=None
-        Queries of one group may depend on each other.
+    groups : array-like of shape (n_queries,), False or None, default=None
+        Queries of one group may depend on each other; None and False take all
+        queries as independent.
     sample_weight : array-like of shape (n_queries,), default=None
         Non-negative weights, which say how reliable a row is.
     pos_label : object, default=None
@@ -130,7 +131,7 @@ def compare_calibration(
     check_same_length(y_true=y, y_prob_a=a, y_prob_b=b)
     w = check_sample_weight(sample_weight, len(y))
     unit = np.arange(len(y))
-    if groups is not None:
+    if groups is not None and groups is not False:
         unit = np.unique(check_groups(groups, len(y)), return_inverse=True)[1]
         if unit.max() == 0:
             raise ValueError("All queries belong to one group; at least two are needed.")

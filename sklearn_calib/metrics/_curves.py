@@ -278,7 +278,8 @@ def isotonic_calibration_curve(
     """Calibration curve by isotonic regression, with the CORP decomposition of a score.
 
     The curve is the best one that never falls (Dimitriadis, Gneiting & Jordan
-    2021) [1]_; it needs no bins and no bandwidth.
+    2021) [1]_; it needs no bins and no bandwidth. Its bands take the queries
+    as independent.
 
     Parameters
     ----------

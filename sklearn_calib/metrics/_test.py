@@ -95,7 +95,8 @@ def calibration_test(
     method : {"auto", "resampling", "asymptotic"}, default="auto"
         "resampling" draws answers from the predictions themselves, so that
         the level is exact at every size of the sample. "asymptotic" uses the
-        moments of the statistic. "auto" resamples up to 20,000 queries.
+        moments of the statistic. "auto" resamples up to 20,000 queries, and
+        with groups up to 200,000.
     n_resamples : int, default=999
         Number of resamples; the p-value is at least 1 / (n_resamples + 1).
     groups : array-like of shape (n_queries,), False or None, default=None
@@ -140,7 +141,9 @@ def calibration_test(
     queries = as_queries(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label)
     sample = make_sample(queries, bin_size, n_bins, groups)
     if method == "auto":
-        method = "resampling" if len(queries) <= _RESAMPLE_UP_TO else "asymptotic"
+        # With groups the number of units is smaller, and the limit is reached later.
+        most = _RESAMPLE_UP_TO * (10 if sample.grouped else 1)
+        method = "resampling" if len(queries) <= most else "asymptotic"
     measure = _Binned(sample) if statistic == "binned" else _Kuiper(sample)
     value = measure.value()
     if method == "asymptotic":

@@ -61,7 +61,7 @@ def test_keywords_reach_the_curve_or_raise(sample):
         sample.queries,
         curve_kwargs={"color": "red", "label": "curve"},
         interval=None,
-        marks=False,
+        distribution=None,
         ref_line=False,
         legend=False,
     )

@@ -1,0 +1,81 @@
+"""
+How much the bin size matters
+=============================
+
+The calibration error depends on the bins. :func:`~sklearn_calib.bin_size_curve` shows how much, and
+what a perfectly calibrated model would show in the same bins.
+"""
+
+# %%
+# Two classifiers, one of which takes features that repeat each other for new evidence.
+
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import train_test_split
+from sklearn.naive_bayes import GaussianNB
+
+X, y = make_classification(
+    n_samples=20_000,
+    n_features=40,
+    n_informative=10,
+    n_redundant=30,
+    flip_y=0,
+    class_sep=0.8,
+    random_state=4,
+)
+X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, random_state=0)
+models = {"naive Bayes": GaussianNB(), "logistic regression": LogisticRegression(max_iter=1000)}
+predictions = {
+    name: model.fit(X_train, y_train).predict_proba(X_test)[:, 1] for name, model in models.items()
+}
+
+# %%
+# One call, many sizes
+# --------------------
+# The predictions are sorted once; running sums then give the error for every size.
+
+from sklearn_calib import bin_size_curve
+
+curves = {name: bin_size_curve(y_test, q) for name, q in predictions.items()}
+print(curves["naive Bayes"])
+
+# %%
+# The picture
+# -----------
+# The grey *null band* is where the plain error of a perfectly calibrated model would fall in 95 %
+# of samples. It rises to the left: in small bins, chance looks like error.
+
+import matplotlib.pyplot as plt
+
+fig, axes = plt.subplots(1, 2, figsize=(10, 4.4), layout="constrained", sharey=True)
+for ax, (name, curve) in zip(axes, curves.items(), strict=True):
+    ax.fill_between(
+        curve.bin_size, *curve.null_interval, color="0.8", label="plain error if calibrated (95 %)"
+    )
+    ax.plot(curve.bin_size, curve.error, "s-", color="#D55E00", markersize=4, label="plain error")
+    ax.plot(
+        curve.bin_size, curve.debiased_error, "o-", color="#0072B2", markersize=4, label="debiased"
+    )
+    ax.axvline(curve.selected, color="#CC79A7", linestyle=":", linewidth=2, label='bin_size="auto"')
+    ax.set(title=name, xlabel="queries a bin", xscale="log", ylim=(0, None))
+    ax.spines[["top", "right"]].set_visible(False)
+axes[0].set_ylabel("calibration error")
+handles, labels = axes[0].get_legend_handles_labels()
+fig.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
+plt.show()
+
+# %%
+# The error of naive Bayes is far above the band at every size but the largest, and hardly changes
+# between 50 and 1,000 queries a bin. That is the range to work in. With fewer than four bins it
+# falls: predictions that are too low and too high meet in one bin, and cancel out.
+#
+# The plain error of the logistic regression follows the band. In the smallest bins it is as large
+# as that of naive Bayes in good ones, and all of it is chance. The debiased error stays below 0.03.
+#
+# The automatic choice
+# --------------------
+# The dotted line is the size of least leave-one-out risk, which ``bin_size="auto"`` takes: the size
+# that predicts a residual best from the others in its bin.
+
+for name, curve in curves.items():
+    print(f"{name:<20} bin_size {curve.selected:>6,.0f}")

@@ -1,0 +1,180 @@
+"""How a calibration curve is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from sklearn_calib._validation import check_option
+from sklearn_calib.display._matplotlib import (
+    add_histogram,
+    despine_axes,
+    free_mark_row,
+    new_axes,
+    next_colour,
+    set_probability_axes,
+    shade_confidence,
+)
+from sklearn_calib.metrics import CalibrationBins, CalibrationCurve, CalibrationErrorResult
+
+
+class CalibrationPlot:
+    """The numbers of a calibration curve, and how to draw them."""
+
+    def __init__(
+        self,
+        bins: CalibrationBins,
+        *,
+        result: CalibrationErrorResult | None = None,
+        name: str | None = None,
+        confidence_level: float = 0.95,
+        curve: CalibrationCurve | None = None,
+        folds: Sequence[CalibrationBins] = (),
+    ) -> None:
+        self.bins = bins
+        self.result = result
+        self.name = name
+        self.confidence_level = confidence_level
+        self.curve = curve
+        self.folds = folds
+
+    def _label(self, name: str | None) -> str:
+        parts = [] if name is None else [name]
+        if self.result is not None:
+            low, high = self.result.confidence_interval
+            parts.append(f"{self.result.error:.3f} [{low:.3f}, {high:.3f}]")
+        return ": ".join(parts) or "model"
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        name: str | None = None,
+        interval: str | None = "bar",
+        interval_method: str = "wilson",
+        consistency: bool = False,
+        distribution: str | None = "marks",
+        scale: str = "linear",
+        zoom: tuple[float, float] | None = None,
+        shade: bool = False,
+        ref_line: bool = True,
+        legend: bool = True,
+        despine: bool = False,
+        curve_kwargs: dict[str, Any] | None = None,
+    ) -> Self:
+        """Draw the curve.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure by default.
+        name : str, default=None
+            Name in the legend; by default the stored one.
+        interval : {"bar", "band", None}, default="bar"
+            How to show each bin's confidence interval.
+        interval_method : {"wilson", "normal", "clopper-pearson"}, default="wilson"
+            How to compute it.
+        consistency : bool, default=False
+            Shade where the bins would fall if every prediction were right.
+        distribution : {"marks", "histogram", None}, default="marks"
+            How to show where the predictions are: marks of the bins on the
+            axis (they hold about the same number of queries each, so that
+            dense marks mean many predictions), or a histogram below, with
+            log counts where they are very uneven.
+        scale : {"linear", "logit"}, default="linear"
+            A logit axis pulls predictions near 0 and 1 apart.
+        zoom : tuple of float, default=None
+            Show only this range of predictions and frequencies.
+        shade : bool, default=False
+            Shade and name the regions of overconfidence.
+        ref_line : bool, default=True
+            Draw the diagonal of perfect calibration.
+        legend : bool, default=True
+            Draw a legend.
+        despine : bool, default=False
+            Remove the top and right spines.
+        curve_kwargs : dict, default=None
+            Keywords for the curve's `Axes.plot`.
+
+        Returns
+        -------
+        AdaptiveCalibrationDisplay
+            The object itself, with the artists as attributes.
+        """
+        check_option(interval, "interval", ("bar", "band", None))
+        check_option(distribution, "distribution", ("marks", "histogram", None))
+        check_option(scale, "scale", ("linear", "logit"))
+        self.figure_, self.ax_ = new_axes(ax, figsize=(5.4, 5.4))
+        ax = self.ax_
+        level, bins = self.confidence_level, self.bins
+        limits = set_probability_axes(ax, scale, zoom, bins)
+
+        def inside(values: Any) -> Any:
+            # A logit axis has no place for 0 and 1: they are drawn at its ends.
+            return values if scale == "linear" else np.clip(values, *limits)
+
+        x, y = inside(bins.prob_pred), inside(bins.prob_true)
+        style: dict[str, Any] = {"color": next_colour(ax), "marker": "o", "markersize": 4}
+        style |= {"linewidth": 1.5, "label": self._label(self.name if name is None else name)}
+        style |= curve_kwargs or {}
+
+        self.reference_ = None
+        if ref_line and not any(line.get_gid() == "reference" for line in ax.get_lines()):
+            points = np.linspace(*limits, 2)
+            (self.reference_,) = ax.plot(
+                points, points, linestyle="--", color="0.4", linewidth=1, gid="reference",
+                label="perfectly calibrated", zorder=1,
+            )  # fmt: skip
+        if shade:
+            shade_confidence(ax, limits)
+        self.consistency_ = None
+        if consistency:
+            low, high = bins.consistency_band(level)
+            self.consistency_ = ax.fill_between(
+                x, inside(low), inside(high), color="0.5", alpha=0.25, linewidth=0, zorder=0,
+                label=f"{level:.0%} consistency band",
+            )  # fmt: skip
+        (self.line_,) = ax.plot(x, y, **style)
+        colour = self.line_.get_color()
+        self.folds_ = [
+            ax.plot(
+                inside(fold.prob_pred), inside(fold.prob_true), color=colour, alpha=0.35,
+                linewidth=0.8, zorder=1,
+            )[0]
+            for fold in self.folds
+        ]  # fmt: skip
+        self.interval_ = None
+        if interval is not None:
+            low, high = (
+                inside(limit) for limit in bins.confidence_interval(level, interval_method)
+            )
+            if interval == "bar":
+                self.interval_ = ax.vlines(x, low, high, color=colour, linewidth=1, alpha=0.8)
+            else:
+                self.interval_ = ax.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
+        self.curve_ = None
+        if self.curve is not None:
+            (self.curve_,) = ax.plot(
+                inside(self.curve.prob_pred), inside(self.curve.prob_true), color=colour,
+                linestyle=":", linewidth=2, label=f"{self.curve.method} curve",
+            )  # fmt: skip
+        self.marks_ = self.histogram_ = None
+        if distribution == "marks":
+            # Marks of several curves stand in rows of their own.
+            bottom = free_mark_row(ax)
+            self.marks_ = ax.vlines(
+                x, bottom, bottom + 0.015, color=colour, linewidth=1,
+                transform=ax.get_xaxis_transform(),
+            )  # fmt: skip
+        elif distribution == "histogram":
+            self.histogram_ = add_histogram(ax, bins, colour)
+        if legend:
+            title = None
+            if self.result is not None:
+                title = f"Calibration error [{self.result.confidence_level:.0%} interval]"
+            ax.legend(loc="upper left", fontsize="small", title=title, title_fontsize="small")
+        if despine:
+            despine_axes(ax)
+        return self
