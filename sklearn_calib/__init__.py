@@ -5,7 +5,11 @@ Importing the package registers its scorer strings with scikit-learn.
 
 from sklearn_calib._results import ConfidenceInterval
 from sklearn_calib.datasets import SimulatedQueries, make_queries
-from sklearn_calib.display import AdaptiveCalibrationDisplay
+from sklearn_calib.display import (
+    AdaptiveCalibrationDisplay,
+    BinSizeDisplay,
+    LabelCalibrationDisplay,
+)
 from sklearn_calib.metrics import (
     AdaptiveBinCalibrationError,
     BinSizeCurve,
@@ -16,6 +20,7 @@ from sklearn_calib.metrics import (
     CalibrationTestResult,
     CorpDecomposition,
     LabelCalibration,
+    SampleSizeCurve,
     ScoreDecomposition,
     adaptive_bin_calibration_error,
     bin_size_curve,
@@ -25,6 +30,7 @@ from sklearn_calib.metrics import (
     compare_calibration,
     isotonic_calibration_curve,
     label_calibration,
+    sample_size_curve,
     score_decomposition,
     select_bin_size,
     smooth_calibration_curve,
@@ -37,6 +43,7 @@ __all__ = [
     "AdaptiveBinCalibrationError",
     "AdaptiveCalibrationDisplay",
     "BinSizeCurve",
+    "BinSizeDisplay",
     "CalibrationBins",
     "CalibrationComparison",
     "CalibrationCurve",
@@ -45,7 +52,9 @@ __all__ = [
     "ConfidenceInterval",
     "CorpDecomposition",
     "LabelCalibration",
+    "LabelCalibrationDisplay",
     "Queries",
+    "SampleSizeCurve",
     "ScoreDecomposition",
     "SimulatedQueries",
     "adaptive_bin_calibration_error",
@@ -58,6 +67,7 @@ __all__ = [
     "isotonic_calibration_curve",
     "label_calibration",
     "make_queries",
+    "sample_size_curve",
     "score_decomposition",
     "select_bin_size",
     "smooth_calibration_curve",

@@ -14,6 +14,7 @@ from sklearn_calib.metrics._decomposition import ScoreDecomposition, score_decom
 from sklearn_calib.metrics._error import adaptive_bin_calibration_error
 from sklearn_calib.metrics._interval import CalibrationErrorResult, calibration_error_interval
 from sklearn_calib.metrics._labels import LabelCalibration, label_calibration
+from sklearn_calib.metrics._sample_size_curve import SampleSizeCurve, sample_size_curve
 from sklearn_calib.metrics._scorer import AdaptiveBinCalibrationError
 from sklearn_calib.metrics._test import CalibrationTestResult, calibration_test
 
@@ -27,6 +28,7 @@ __all__ = [
     "CalibrationTestResult",
     "CorpDecomposition",
     "LabelCalibration",
+    "SampleSizeCurve",
     "ScoreDecomposition",
     "adaptive_bin_calibration_error",
     "bin_size_curve",
@@ -36,6 +38,7 @@ __all__ = [
     "compare_calibration",
     "isotonic_calibration_curve",
     "label_calibration",
+    "sample_size_curve",
     "score_decomposition",
     "select_bin_size",
     "smooth_calibration_curve",

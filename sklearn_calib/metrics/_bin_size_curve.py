@@ -22,7 +22,7 @@ from sklearn_calib.metrics._bin_size import (
     n_effective,
 )
 from sklearn_calib.metrics._sorting import SortedQueries, sort_queries
-from sklearn_calib.queries import as_queries
+from sklearn_calib.queries import Queries, as_queries
 
 __all__ = ["BinSizeCurve", "bin_size_curve"]
 
@@ -131,6 +131,9 @@ def bin_size_curve(
     True
     """
     level = check_confidence_level(confidence_level)
+    # With queries in place of both arrays, the sizes come second.
+    if isinstance(y_true, Queries) and y_prob is not None and bin_sizes is None:
+        y_prob, bin_sizes = None, y_prob
     queries = as_queries(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label)
     ordered = sort_queries(queries.y_true, queries.y_prob, queries.sample_weight)
     scale = effective_scale(ordered)
@@ -151,7 +154,7 @@ def bin_size_curve(
         sizes = np.array(chosen_sizes)
         in_queries = chosen_sizes if scale == 1.0 else [size * scale for size in chosen_sizes]
         risk = leave_one_out_risks(ordered, in_queries)
-    sums = _Running(ordered)
+    sums = RunningSums(ordered)
     rows = [sums.at(ordered.cut_by_size(size), level) for size in sizes]
     n_bins, error, debiased, low, high = (np.array(column) for column in zip(*rows, strict=True))
     return BinSizeCurve(
@@ -166,7 +169,7 @@ def bin_size_curve(
     )
 
 
-class _Running:
+class RunningSums:
     """Running sums over sorted queries, so that each size costs no more than its bins."""
 
     def __init__(self, queries: SortedQueries) -> None:

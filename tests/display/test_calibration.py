@@ -2,8 +2,10 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_digits, make_classification
+from sklearn.model_selection import TimeSeriesSplit, cross_validate
 from sklearn.naive_bayes import GaussianNB
 
 from sklearn_calib import (
@@ -101,3 +103,64 @@ def test_figure_is_not_blank(sample):
     display.figure_.canvas.draw()
     pixels = np.asarray(display.figure_.canvas.buffer_rgba())
     assert len(np.unique(pixels.reshape(-1, 4), axis=0)) > 20
+
+
+def test_from_cv_results():
+    X, y = make_classification(600, random_state=0)
+    for cv in (3, TimeSeriesSplit(4)):
+        results = cross_validate(
+            GaussianNB(), X, y, cv=cv, return_estimator=True, return_indices=True
+        )
+        display = AdaptiveCalibrationDisplay.from_cv_results(results, X, y)
+        tested = sum(len(test) for test in results["indices"]["test"])
+        assert display.bins.count.sum() == tested
+        assert len(display.folds_) == len(results["estimator"])
+        assert display.line_.get_label().startswith("GaussianNB")
+    frame = pd.DataFrame(X).rename(columns=str)
+    results = cross_validate(
+        GaussianNB(), frame, y, cv=3, return_estimator=True, return_indices=True
+    )
+    weight = np.linspace(1, 2, 600)
+    display = AdaptiveCalibrationDisplay.from_cv_results(results, frame, y, sample_weight=weight)
+    assert display.bins.weight.sum() == pytest.approx(weight.sum())
+    with pytest.raises(ValueError, match="return_indices=True"):
+        AdaptiveCalibrationDisplay.from_cv_results({"estimator": []}, X, y)
+    with pytest.raises(ValueError, match="X has 100 rows, but cv_results has a test row 599"):
+        AdaptiveCalibrationDisplay.from_cv_results(results, frame[:100], y[:100])
+
+
+def test_logit_axis_and_zoom(sample):
+    display = AdaptiveCalibrationDisplay.from_predictions(sample.queries, scale="logit")
+    assert display.ax_.get_xscale() == display.ax_.get_yscale() == "logit"
+    assert (display.line_.get_ydata() > 0).all()
+    assert (display.line_.get_ydata() < 1).all()
+    zoomed = AdaptiveCalibrationDisplay.from_predictions(sample.queries, zoom=(0.0, 0.2))
+    assert zoomed.ax_.get_xlim()[1] < 0.21
+    for zoom in ((0.5, 0.2), (-1, 1), (0, 2)):
+        with pytest.raises(ValueError, match="zoom must be a range"):
+            AdaptiveCalibrationDisplay.from_predictions(sample.queries, zoom=zoom)
+    with pytest.raises(ValueError, match="scale='log' is not known"):
+        AdaptiveCalibrationDisplay.from_predictions(sample.queries, scale="log")
+
+
+def test_histogram_counts_every_query(sample):
+    display = AdaptiveCalibrationDisplay.from_predictions(sample.queries, distribution="histogram")
+    (patch,) = display.histogram_.patches
+    assert patch.get_data().values.sum() == pytest.approx(2000)
+    again = AdaptiveCalibrationDisplay.from_predictions(
+        sample.queries, distribution="histogram", ax=display.ax_
+    )
+    assert again.histogram_ is display.histogram_
+    skewed = make_queries(5000, predictions="mixture", random_state=0)
+    display = AdaptiveCalibrationDisplay.from_predictions(skewed.queries, distribution="histogram")
+    assert display.histogram_.get_yscale() == "log"
+
+
+@pytest.mark.parametrize("curve", ["smooth", "isotonic"])
+def test_binless_curve_and_shading(sample, curve):
+    display = AdaptiveCalibrationDisplay.from_predictions(sample.queries, curve=curve, shade=True)
+    assert display.curve.method == curve
+    np.testing.assert_array_equal(display.curve_.get_ydata(), display.curve.prob_true)
+    assert any("overconfident" in text.get_text() for text in display.ax_.texts)
+    with pytest.raises(ValueError, match="curve='spline' is not known"):
+        AdaptiveCalibrationDisplay.from_predictions(sample.queries, curve="spline")

@@ -1,0 +1,172 @@
+"""What holds for every display."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+from sklearn.naive_bayes import GaussianNB
+
+from sklearn_calib import (
+    AdaptiveCalibrationDisplay,
+    BinSizeDisplay,
+    LabelCalibrationDisplay,
+    bin_size_curve,
+    calibration_bins,
+    calibration_error_interval,
+    label_calibration,
+    make_queries,
+    sample_size_curve,
+)
+
+SAMPLE = make_queries(1500, distortion="slope", random_state=0)
+DIGITS, NAMES = load_digits(return_X_y=True)
+MODEL = GaussianNB().fit(DIGITS[:1000], NAMES[:1000])
+PROBA = MODEL.predict_proba(DIGITS[1000:])
+
+
+def curve(**options):
+    return AdaptiveCalibrationDisplay.from_predictions(SAMPLE.y_true, SAMPLE.y_prob, **options)
+
+
+def labels(**options):
+    return LabelCalibrationDisplay.from_predictions(
+        NAMES[1000:], PROBA, classes=MODEL.classes_, **options
+    )
+
+
+def by_bin_size(**options):
+    return BinSizeDisplay.from_predictions(SAMPLE.y_true, SAMPLE.y_prob, **options)
+
+
+def by_sample_size(**options):
+    return BinSizeDisplay.from_predictions(
+        SAMPLE.queries, against="sample_size", random_state=0, **options
+    )
+
+
+every_display = pytest.mark.parametrize("make", [curve, labels, by_bin_size, by_sample_size])
+
+
+@every_display
+def test_draws_on_new_and_on_given_axes(make):
+    display = make()
+    assert display.figure_ is display.ax_.figure
+    _, ax = plt.subplots()
+    again = make(ax=ax)
+    assert again.ax_ is ax
+    assert again.figure_ is ax.figure
+
+
+@every_display
+def test_axes_are_labelled(make):
+    ax = make().ax_
+    assert ax.get_xlabel()
+    assert ax.get_ylabel()
+
+
+@every_display
+def test_plot_can_be_called_again(make):
+    display = make()
+    first = display.ax_
+    assert display.plot() is display
+    assert display.ax_ is not first
+
+
+@every_display
+def test_unknown_keywords_are_refused(make):
+    with pytest.raises(TypeError, match="colour"):
+        make(colour="red")
+    with pytest.raises(TypeError, match="colour"):
+        make().plot(colour="red")
+
+
+@every_display
+def test_despine_and_legend(make):
+    display = make(despine=True, legend=False)
+    assert not display.ax_.spines["right"].get_visible()
+    assert display.ax_.get_legend() is None
+
+
+@every_display
+def test_global_settings_are_left_alone(make):
+    before = dict(plt.rcParams)
+    make()
+    assert dict(plt.rcParams) == before
+
+
+@every_display
+def test_figure_is_not_blank_and_its_text_is_inside(make):
+    display = make()
+    figure = display.figure_
+    figure.canvas.draw()
+    pixels = np.asarray(figure.canvas.buffer_rgba())
+    assert len(np.unique(pixels.reshape(-1, 4), axis=0)) > 20
+    box = display.ax_.get_tightbbox()
+    assert box.x0 >= -1
+    assert box.y0 >= -1
+    assert box.x1 <= figure.bbox.x1 + 1
+    assert box.y1 <= figure.bbox.y1 + 1
+
+
+def test_label_numbers_are_those_of_the_metric():
+    display = labels(sort="label", averages=(5,))
+    table = label_calibration(NAMES[1000:], PROBA, classes=MODEL.classes_)
+    np.testing.assert_array_equal(display.points_[""].get_xdata(), table.error)
+    means = display.averages_[""].get_xdata()
+    assert means[0] == table.most_common(5).mean_error
+    assert means[1] == pytest.approx(table.mean_error)
+    segments = display.intervals_[""].get_segments()
+    np.testing.assert_allclose([s[0][0] for s in segments], table.confidence_interval.low)
+
+
+def test_labels_of_several_models_and_many_labels():
+    display = LabelCalibrationDisplay.from_predictions(
+        NAMES[1000:], {"a": PROBA, "b": PROBA}, classes=MODEL.classes_, sort="error", max_labels=4
+    )
+    assert len(display.points_["a"].get_xdata()) == 4
+    texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert texts == ["a", "b"]
+    ticks = [tick.get_text() for tick in display.ax_.get_yticklabels()]
+    assert ticks[-1] == "mean of all 10"
+    from_models = LabelCalibrationDisplay.from_estimator(
+        {"a": MODEL, "b": MODEL}, DIGITS[1000:], NAMES[1000:]
+    )
+    assert set(from_models.points_) == {"a", "b"}
+    with pytest.raises(ValueError, match="nothing to draw"):
+        LabelCalibrationDisplay({})
+    with pytest.raises(ValueError, match="sort='size' is not known"):
+        labels(sort="size")
+
+
+def test_bin_size_numbers_are_those_of_the_metric():
+    display = by_bin_size(truth=SAMPLE.error)
+    expected = bin_size_curve(SAMPLE.queries)
+    np.testing.assert_array_equal(display.plug_in_.get_ydata(), expected.error)
+    np.testing.assert_array_equal(display.debiased_.get_ydata(), expected.debiased_error)
+    assert display.selected_.get_xdata()[0] == expected.selected
+    display = by_sample_size()
+    expected = sample_size_curve(SAMPLE.queries, random_state=0)
+    np.testing.assert_array_equal(display.debiased_.get_ydata(), expected.debiased_error)
+    assert expected.debiased_error[-1] == calibration_error_interval(SAMPLE.queries).error
+    assert display.selected_ is None
+    with pytest.raises(ValueError, match="sample_weight has no meaning"):
+        by_sample_size(sample_weight=np.ones(1500))
+
+
+def test_sample_size_curve_checks_its_sizes():
+    assert sample_size_curve(SAMPLE.queries, [100, 50]).sample_size.tolist() == [50, 100]
+    assert "sample_size" in str(sample_size_curve(SAMPLE.queries, [100, 50]))
+    assert sample_size_curve(SAMPLE.queries).to_frame().shape[1] == 7
+    with pytest.raises(ValueError, match="up to the number of queries, 1500"):
+        sample_size_curve(SAMPLE.queries, [2000])
+    with pytest.raises(ValueError, match="at least 4"):
+        sample_size_curve(SAMPLE.queries, [2])
+
+
+def test_compare_strategies():
+    displays = AdaptiveCalibrationDisplay.compare_strategies(SAMPLE.queries, n_bins=(5, 20))
+    assert [d.bins.strategy for d in displays] == ["uniform", "uniform", "adaptive"]
+    assert displays[0].figure_ is displays[2].figure_
+    bins = calibration_bins(SAMPLE.queries, n_bins=5, strategy="uniform")
+    np.testing.assert_array_equal(displays[0].line_.get_ydata(), bins.prob_true)
+    assert "width 0.2" in displays[0].ax_.get_title()
