@@ -12,6 +12,7 @@ from sklearn_calib._validation import (
     Array,
     check_array_like,
     check_binary_labels,
+    check_groups,
     check_labels,
     check_probability_vector,
     check_same_length,
@@ -226,6 +227,29 @@ class Queries:
             names=self._names,
             group=pick(self._group),
             weight=pick(self._weight),
+        )
+
+    def with_groups(self, group: Any) -> Queries:
+        """Return the same queries with other groups.
+
+        Parameters
+        ----------
+        group : array-like of shape (n_queries,) or None
+            Which sentence, document or person each query belongs to.
+
+        Returns
+        -------
+        Queries
+            The queries with these groups.
+        """
+        group = None if group is None else check_groups(group, len(self), "group")
+        return Queries._from_checked(
+            self.y_true,
+            self.y_prob,
+            codes=self._codes,
+            names=self._names,
+            group=group,
+            weight=self._weight,
         )
 
     def by_label(self) -> list[tuple[Any, Queries]]:
