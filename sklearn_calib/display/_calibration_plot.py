@@ -106,7 +106,11 @@ class CalibrationPlot:
         check_option(interval, "interval", ("bar", "band", None))
         check_option(distribution, "distribution", ("marks", "histogram", None))
         check_option(scale, "scale", ("linear", "logit"))
-        self.figure_, self.ax_ = new_axes(ax, figsize=(5.4, 5.4))
+        tall = distribution == "histogram"
+        self.figure_, self.ax_ = new_axes(ax, figsize=(5.4, 6.4 if tall else 5.4))
+        if ax is None and tall:
+            # Room for the label below the histogram, which the layout does not see.
+            self.figure_.get_layout_engine().set(h_pad=0.2)
         ax = self.ax_
         level, bins = self.confidence_level, self.bins
         limits = set_probability_axes(ax, scale, zoom, bins)

@@ -147,6 +147,8 @@ def test_histogram_counts_every_query(sample):
     display = AdaptiveCalibrationDisplay.from_predictions(sample.queries, distribution="histogram")
     (patch,) = display.histogram_.patches
     assert patch.get_data().values.sum() == pytest.approx(2000)
+    display.figure_.canvas.draw()
+    assert display.histogram_.get_tightbbox().y0 >= 0
     again = AdaptiveCalibrationDisplay.from_predictions(
         sample.queries, distribution="histogram", ax=display.ax_
     )
