@@ -56,7 +56,9 @@ def set_probability_axes(
     ax: Any, scale: str, zoom: tuple[float, float] | None, bins: CalibrationBins
 ) -> tuple[float, float]:
     """Label two axes of probabilities, set scale and limits, and return the limits."""
-    ax.set(xlabel="Mean predicted probability", ylabel="Observed frequency", aspect="auto")
+    ax.set(ylabel="Observed frequency", aspect="auto")
+    if not hasattr(ax, "_sklearn_calib_histogram"):
+        ax.set_xlabel("Mean predicted probability")
     if scale == "logit":
         ends = [bins.prob_pred.min(), 1.0 - bins.prob_pred.max(), bins.prob_true.min()]
         ends += [1.0 - bins.prob_true.max(), 0.5 / bins.weight.max()]
