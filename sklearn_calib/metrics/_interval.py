@@ -202,8 +202,8 @@ def calibration_error_interval(
     method : {"auto", "score", "sampling", "bootstrap"}, default="auto"
         "score" (what "auto" means) inverts a test of the debiased error; it
         needs no resampling. "bootstrap" is the BCa bootstrap of the debiased
-        error over queries, or over groups; it covers too rarely where the
-        model is close to calibrated. "sampling" is Algorithm 2 of Nguyen & O'Connor
+        error over queries, or over groups; it is slower, and wider than it
+        need be. "sampling" is Algorithm 2 of Nguyen & O'Connor
         (2015) [1]_: draw each bin's frequency from a normal law, recompute
         the error, and report mean +- z standard deviations. It is biased
         upwards, so that it rarely covers the truth for well-calibrated
