@@ -157,8 +157,10 @@ def check_labels(values: Any, name: str = "y_true") -> Array:
     _not_empty(array, name)
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         raise ValueError(f"{name} contains NaN or infinity {_where(~np.isfinite(array))}.")
+    if array.dtype.kind in "mM" and np.isnat(array).any():
+        raise ValueError(f"{name} contains missing values {_where(np.isnat(array))}.")
     if array.dtype.kind == "O":
-        missing = np.array([v is None or v is not v or _is_na(v) for v in array])
+        missing = np.array([_is_missing(v) for v in array])
         if missing.any():
             raise ValueError(
                 f"{name} contains missing labels {_where(missing)}; remove these rows first."
@@ -178,9 +180,11 @@ def check_labels(values: Any, name: str = "y_true") -> Array:
     return array
 
 
-def _is_na(value: Any) -> bool:
-    """Tell a pandas NA, which refuses to be compared, without importing pandas."""
-    return type(value).__name__ in ("NAType", "NaTType")
+def _is_missing(value: Any) -> bool:
+    """Tell None, NaN and pandas' NA, which refuses to be compared, without importing pandas."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, (float, np.floating)) and math.isnan(value)
 
 
 def distinct_labels(y: Array) -> Array:
@@ -304,7 +308,11 @@ def check_bin_options(bin_size: Any, n_bins: Any, *, sizes: tuple[str, ...] = ("
             )
         check_integer(n_bins, "n_bins")
     elif isinstance(bin_size, str):
-        check_option(bin_size, "bin_size", sizes)
+        if bin_size not in sizes:
+            raise ValueError(
+                f"bin_size={bin_size!r} is not known; it should be an integer or "
+                f"{' or '.join(map(repr, sizes))}."
+            )
     else:
         check_integer(bin_size, "bin_size")
 

@@ -195,7 +195,9 @@ def test_integer_weights_are_repetition(data, draw):
     repeated = calibration_bins(y2, q2, bin_size=beta)
     for name in ("weight", "prob_pred", "prob_true", "low", "high"):
         np.testing.assert_allclose(getattr(weighted, name), getattr(repeated, name), atol=1e-12)
-    for options in ({"bin_size": beta}, {"n_bins": 3}, {}):
+    one, two = calibration_bins(y, q, sample_weight=w), calibration_bins(y2, q2)
+    np.testing.assert_allclose(one.prob_pred, two.prob_pred, atol=1e-12)
+    for options in ({"bin_size": beta}, {"n_bins": 3}):
         if options == {"n_bins": 3}:
             assume(np.count_nonzero(w) >= 3)
         one = adaptive_bin_calibration_error(y, q, sample_weight=w, **options)

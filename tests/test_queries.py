@@ -119,7 +119,7 @@ def test_bad_queries():
     with pytest.raises(ValueError, match="y_prob has 2, label has 3"):
         Queries([0, 1], [0.1, 0.2], label=["a", "b", "c"])
     with pytest.raises(ValueError, match="group must be 1-D"):
-        Queries([0, 1], [0.1, 0.2], group=[[1], [2]])
+        Queries([0, 1], [0.1, 0.2], group=[[1, 2], [2, 3]])
     with pytest.raises(ValueError, match="outside"):
         Queries([0, 1], [0.1, 1.2])
 

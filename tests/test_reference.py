@@ -110,15 +110,14 @@ def test_debias_agrees_with_the_sum_over_pairs(ties):
         assert ours == pytest.approx(expected, abs=1e-12)
 
 
-def test_leave_one_out_risk_agrees_with_leaving_one_out():
+@pytest.mark.parametrize("ties", [False, True])
+def test_leave_one_out_risk_agrees_with_leaving_one_out(ties):
     rng = np.random.default_rng(2)
     for n in (10, 37, 100):
-        y, q = random_case(rng, n, ties=False)
+        y, q = random_case(rng, n, ties)
         sizes = [s for s in candidate_sizes(n) if s > 1]
         risks = leave_one_out_risks(sort_queries(y.astype(bool), q), sizes)
-        expected = [
-            reference.leave_one_out_risk(reference.algorithm_1_bins(y, q, s)) for s in sizes
-        ]
+        expected = [reference.leave_one_out_risk(reference.tied_bins(y, q, s)) for s in sizes]
         assert risks == pytest.approx(expected)
         assert select_bin_size(y, q) == sizes[int(np.argmin(expected))]
 

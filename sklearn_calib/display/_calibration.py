@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from sklearn_calib.display._calibration_plot import CalibrationPlot
 from sklearn_calib.display._matplotlib import pyplot
 from sklearn_calib.metrics import (
     AdaptiveBinCalibrationError,
+    TooFewError,
     calibration_bins,
     calibration_error_interval,
     isotonic_calibration_curve,
@@ -134,8 +136,9 @@ class AdaptiveCalibrationDisplay(CalibrationPlot):
         check_option(curve, "curve", (*CURVES, None))
         options: dict[str, Any] = {"bin_size": bin_size, "n_bins": n_bins, "strategy": strategy}
         bins = calibration_bins(queries, **options)
+        # A handful of queries has a curve, but no interval for its error.
         result = None
-        if len(queries) >= 4:
+        with contextlib.suppress(TooFewError):
             result = calibration_error_interval(queries, confidence_level=confidence_level)
         line = None
         if curve is not None:

@@ -12,6 +12,7 @@ from sklearn_calib.metrics._curves import (
 )
 from sklearn_calib.metrics._decomposition import ScoreDecomposition, score_decomposition
 from sklearn_calib.metrics._error import adaptive_bin_calibration_error
+from sklearn_calib.metrics._inference import TooFewError
 from sklearn_calib.metrics._interval import CalibrationErrorResult, calibration_error_interval
 from sklearn_calib.metrics._labels import LabelCalibration, label_calibration
 from sklearn_calib.metrics._sample_size_curve import SampleSizeCurve, sample_size_curve
@@ -30,6 +31,7 @@ __all__ = [
     "LabelCalibration",
     "SampleSizeCurve",
     "ScoreDecomposition",
+    "TooFewError",
     "adaptive_bin_calibration_error",
     "bin_size_curve",
     "calibration_bins",

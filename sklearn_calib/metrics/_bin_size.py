@@ -30,13 +30,11 @@ MIN_ROWS = 5
 def effective_scale(queries: SortedQueries) -> float:
     """Return the factor that turns weights into numbers of queries.
 
-    Integer weights are numbers of copies already. Any other weights have no
-    unit, and are scaled to sum to Kish's effective sample size.
+    Scaled by it, the weights sum to Kish's effective number of queries. Copies
+    tell nothing new, so that integer weights are no exception here.
     """
     w = queries.w
-    if w is None or not (w % 1).any():
-        return 1.0
-    return float(w.sum() / np.square(w).sum())
+    return 1.0 if w is None else float(w.sum() / np.square(w).sum())
 
 
 def n_effective(queries: SortedQueries) -> float:
@@ -45,11 +43,12 @@ def n_effective(queries: SortedQueries) -> float:
 
 
 def drawing_size(queries: SortedQueries) -> float:
-    """Return the size of about cbrt(N) bins."""
-    n = n_effective(queries)
+    """Return the size of about cbrt(N) bins; integer weights count as copies."""
+    scale = 1.0 if queries.whole_weights else effective_scale(queries)
+    n = queries.total * scale
     # cbrt of a perfect cube may come out a hair above its root.
     size = math.ceil(n / math.ceil(np.cbrt(n) - 1e-9) - 1e-9)
-    return max(1, size) / effective_scale(queries)
+    return max(1, size) / scale
 
 
 def inference_size(queries: SortedQueries) -> float:
@@ -84,17 +83,18 @@ def leave_one_out_risks(queries: SortedQueries, sizes: Sequence[Any]) -> Array:
     # Running sums of the residuals give any bin's sum as a difference of two.
     running = np.zeros(n + 1)
     r = np.subtract(queries.y, queries.q, out=running[1:])
-    cuts = [queries.cut_nearby(size / scale) for size in sizes]
+    cuts = [queries.cut_by_size(size / scale) for size in sizes]
     running2 = np.zeros(n + 1)
-    held = None
     r2 = np.square(r, out=running2[1:])
+    held = held2 = None
     if queries.w is not None:
-        r *= queries.w * scale
-        r2 *= queries.w * scale
-        held = np.concatenate(([0.0], queries.cumulative * scale))
+        r *= queries.w
+        r2 *= queries.w
+        held = np.concatenate(([0.0], queries.cumulative))
+        held2 = np.concatenate(([0.0], np.cumsum(np.square(queries.w))))
     np.cumsum(r, out=r)
     np.cumsum(r2, out=r2)
-    return np.array([_risk(running, running2, held, ends) for ends in cuts])
+    return np.array([_risk(running, running2, held, held2, ends) for ends in cuts])
 
 
 def _sum_of_squares(values: Array) -> float:
@@ -141,24 +141,29 @@ def _regular_risk(running: Array, size: int, start: int, before: float, after: f
     return (full * (size / (size - 1)) ** 2 + rest * (tail / (tail - 1)) ** 2) / n
 
 
-def _risk(running: Array, running2: Array, held: Array | None, ends: Array) -> float:
+def _risk(
+    running: Array, running2: Array, held: Array | None, held2: Array | None, ends: Array
+) -> float:
     edges = np.concatenate(([0], ends))
-    n = np.diff(edges if held is None else held[edges]).astype(float)
-    if (n <= 1.0).any():
+    w = np.diff(edges if held is None else held[edges]).astype(float)
+    # A row is left out whole, whatever its weight: a bin has so many rows in effect.
+    n = w if held2 is None else np.square(w) / np.diff(held2[edges])
+    if (n <= 1.0 + 1e-9).any():
         return math.inf
     # A bin whose residuals are all equal can come out below zero by rounding.
-    within = np.maximum(np.diff(running2[edges]) - np.square(np.diff(running[edges])) / n, 0.0)
-    return float(np.sum(np.square(n / (n - 1.0)) * within) / n.sum())
+    within = np.maximum(np.diff(running2[edges]) - np.square(np.diff(running[edges])) / w, 0.0)
+    return float(np.sum(np.square(n / (n - 1.0)) * within) / w.sum())
 
 
-def estimation_size(queries: SortedQueries) -> float:
+def estimation_size(queries: SortedQueries, least_bins: int = 1) -> float:
     """Return the size of least leave-one-out risk; the largest of equals."""
-    sizes = candidate_sizes(n_effective(queries))
+    n = n_effective(queries)
+    sizes = [size for size in candidate_sizes(n) if size * least_bins <= n] or [max(1, int(n))]
     best = int(np.argmin(leave_one_out_risks(queries, sizes)))
     return sizes[best] / effective_scale(queries)
 
 
-AUTO = {"estimate": estimation_size, "draw": drawing_size, "infer": inference_size}
+AUTO = {"draw": drawing_size, "infer": inference_size}
 
 
 def cut(
@@ -168,6 +173,7 @@ def cut(
     *,
     purpose: str,
     min_rows: int = 1,
+    least_bins: int = 1,
 ) -> tuple[Array, float | None]:
     """Return where the bins end, and the size that was aimed at (None for a number of bins)."""
     if n_bins is not None:
@@ -178,12 +184,15 @@ def cut(
                 UserWarning,
                 stacklevel=3,
             )
-        return queries.cut_by_number(n_bins), None
+        return queries.cut_by_number(min(int(n_bins), len(queries))), None
     if isinstance(bin_size, str):
-        size = AUTO[purpose](queries)
+        if purpose == "estimate":
+            size = estimation_size(queries, least_bins)
+        else:
+            size = AUTO[purpose](queries)
         size = int(size) if queries.w is None else size
     else:
-        size = bin_size
+        size = int(bin_size)
         if size > queries.total:
             what = "number of queries" if queries.w is None else "sum of the weights"
             warnings.warn(

@@ -48,6 +48,9 @@ class CalibrationBins:
         The size that was aimed at; None where a number of bins was asked for.
     strategy : {"adaptive", "uniform"}
         How the bins were cut.
+    effective_count : ndarray of shape (n_bins,)
+        How many queries a bin is worth: its weight where all weights are whole
+        numbers, and Kish's effective number where they are not.
 
     See Also
     --------
@@ -61,7 +64,12 @@ class CalibrationBins:
     low: Array
     high: Array
     bin_size: float | None = None
-    strategy: str = field(default="adaptive")
+    strategy: str = "adaptive"
+    effective_count: Array = field(default_factory=lambda: np.empty(0))
+
+    def __post_init__(self) -> None:
+        if len(self.effective_count) != len(self.count):
+            object.__setattr__(self, "effective_count", self.weight)
 
     def __len__(self) -> int:
         return len(self.count)
@@ -129,8 +137,8 @@ class CalibrationBins:
     ) -> ConfidenceInterval:
         """Confidence interval for the frequency behind each bin.
 
-        It says how well the bin's share of yes is known. An integer weight
-        counts as so many queries.
+        It says how well the bin's share of yes is known. Whole weights count
+        as so many queries; other weights by their effective number.
 
         Parameters
         ----------
@@ -148,7 +156,7 @@ class CalibrationBins:
         """
         level = check_confidence_level(confidence_level)
         check_option(method, "method", INTERVALS)
-        p, n = self.prob_true, self.weight
+        p, n = self.prob_true, self.effective_count
         if method == "clopper-pearson":
             tail = (1.0 - level) / 2.0
             yes = p * n
@@ -182,7 +190,7 @@ class CalibrationBins:
             Arrays `low` and `high` of shape (n_bins,), around `prob_pred`.
         """
         level = check_confidence_level(confidence_level)
-        n = np.maximum(np.rint(self.weight), 1.0)
+        n = np.maximum(np.rint(self.effective_count), 1.0)
         tail = (1.0 - level) / 2.0
         low = stats.binom.ppf(tail, n, self.prob_pred) / n
         high = stats.binom.ppf(1.0 - tail, n, self.prob_pred) / n
@@ -233,12 +241,15 @@ def bin_means(
     count = ends - starts
     y, q, w = queries.y, queries.q, queries.w
     low, high = q[starts], q[ends - 1]
+    effective = None
     if w is None:
         weight = count.astype(float)
         pred = np.add.reduceat(q, starts)
         true = np.add.reduceat(y, starts, dtype=np.int64)
     else:
         weight = np.add.reduceat(w, starts)
+        if not queries.whole_weights:
+            effective = np.square(weight) / np.add.reduceat(np.square(w), starts)
         pred = np.add.reduceat(w * q, starts)
         true = np.add.reduceat(w * y, starts)
     return CalibrationBins(
@@ -251,6 +262,7 @@ def bin_means(
         high=high,
         bin_size=bin_size,
         strategy=strategy,
+        effective_count=weight if effective is None else effective,
     )
 
 

@@ -19,7 +19,12 @@ from sklearn_calib._validation import (
     check_sample_weight,
 )
 from sklearn_calib.metrics._bin_size import cut
-from sklearn_calib.metrics._inference import LEAST_ROWS, check_inference_bins
+from sklearn_calib.metrics._inference import (
+    LEAST_ROWS,
+    TooFewError,
+    check_inference_bins,
+    mixed_ends,
+)
 from sklearn_calib.metrics._pairs import PairForm, pair_form
 from sklearn_calib.metrics._sorting import sort_queries
 
@@ -133,18 +138,19 @@ def compare_calibration(
     unit = np.arange(len(y))
     if groups is not None and groups is not False:
         unit = np.unique(check_groups(groups, len(y)), return_inverse=True)[1]
-        if unit.max() == 0:
-            raise ValueError("All queries belong to one group; at least two are needed.")
     if w is not None and not w.all():
         keep = w > 0
         y, a, b, w, unit = y[keep], a[keep], b[keep], w[keep], unit[keep]
+    if len(y) >= LEAST_ROWS and (unit == unit[0]).all():
+        raise TooFewError("All queries belong to one group; at least two are needed.")
     if len(y) < LEAST_ROWS:
-        raise ValueError(f"A comparison needs at least {LEAST_ROWS} queries, got {len(y)}.")
+        raise TooFewError(f"A comparison needs at least {LEAST_ROWS} queries, got {len(y)}.")
     forms = []
     for q in (a, b):
         ordered = sort_queries(y, q, w, unit)
         ends, _ = cut(ordered, bin_size, n_bins, purpose="infer", min_rows=LEAST_ROWS)
         assert ordered.group is not None
+        ends = mixed_ends(ends, ordered.group)
         forms.append(pair_form(ordered, ends, ordered.group))
     one, two = forms
     difference = one.square - two.square

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from dataclasses import dataclass
 from typing import Any
 
@@ -204,8 +205,8 @@ def smooth_calibration_curve(
     if isinstance(bandwidth, str):
         check_option(bandwidth, "bandwidth", ("auto",))
         bandwidth = _choose_bandwidth(x, bins, ordered, ends)
-    elif not bandwidth > 0:
-        raise ValueError(f"bandwidth must be positive, got {bandwidth!r}.")
+    elif not isinstance(bandwidth, numbers.Real) or not float(bandwidth) > 0.0:
+        raise ValueError(f"bandwidth must be a positive number or 'auto', got {bandwidth!r}.")
     matrix = _smoother(x, n, float(bandwidth))
     fitted = _unit(q + matrix @ residual)
     z = float(stats.norm.ppf(0.5 + level / 2.0))
@@ -361,7 +362,7 @@ def _refit_band(
 
     With `spread` they are turned into limits around the law, as a basic bootstrap does.
     """
-    n = np.maximum(np.rint(bins.weight), 1).astype(int)
+    n = np.maximum(np.rint(bins.effective_count), 1).astype(int)
     fits = np.array(
         [
             isotonic_regression(rng.binomial(n, law) / n, sample_weight=bins.weight)

@@ -42,8 +42,13 @@ def debiased_square(queries: SortedQueries, ends: Array) -> float:
     r *= w
     s1, s2 = np.add.reduceat(r, starts), np.add.reduceat(np.square(r), starts)
     w1, w2 = np.add.reduceat(w, starts), np.add.reduceat(np.square(w), starts)
-    pairs = (np.square(s1) - s2) / (np.square(w1) - w2)
-    return float(np.dot(w1, pairs) / w1.sum())
+    pairs = np.square(w1) - w2
+    # A bin in which one row has all the weight has no pair to compare, and is left out.
+    use = pairs > 1e-12 * np.square(w1)
+    if not use.any():
+        raise ValueError("In every bin one row has all the weight: there are no pairs to compare.")
+    product = (np.square(s1) - s2)[use] / pairs[use]
+    return float(np.dot(w1[use], product) / w1[use].sum())
 
 
 def pooled_error(
@@ -54,15 +59,16 @@ def pooled_error(
     norm: str = "l2",
     squared: bool = False,
     debias: bool = False,
+    least_bins: int = 1,
 ) -> float:
     """Return the calibration error of checked queries with checked options."""
     ordered = sort_queries(queries.y_true, queries.y_prob, queries.sample_weight)
     if not debias:
-        ends, size = cut(ordered, bin_size, n_bins, purpose="estimate")
+        ends, size = cut(ordered, bin_size, n_bins, purpose="estimate", least_bins=least_bins)
         return bin_means(ordered, ends, size, "adaptive").error(norm, squared)
     if len(ordered) < 2:
         raise ValueError("debias=True needs at least two queries, because it compares pairs.")
-    ends, _ = cut(ordered, bin_size, n_bins, purpose="estimate", min_rows=2)
+    ends, _ = cut(ordered, bin_size, n_bins, purpose="estimate", min_rows=2, least_bins=least_bins)
     if np.diff(ends, prepend=0).min() < 2:
         raise ValueError(
             f"n_bins={n_bins} leaves bins with a single query, where debias=True has no pair of "
@@ -90,16 +96,23 @@ def error_of_queries(
     queries: Queries, *, average: str, labels: Any = None, **options: Any
 ) -> float:
     """Return the error of queries, pooled or averaged over their labels."""
-    if average == "macro" and queries.labels is not None:
+    if average == "macro":
         chosen = set(_choose_labels(queries, labels))
-        errors = [pooled_error(q, **options) for name, q in queries.by_label() if name in chosen]
-        return float(np.mean(errors))
+        parts = [part for name, part in queries.by_label() if name in chosen]
+        # A label whose queries all have weight zero is not there.
+        parts = [p for p in parts if p.sample_weight is None or p.sample_weight.any()]
+        if not parts:
+            raise ValueError("None of the labels has a query with a weight above zero.")
+        return float(np.mean([pooled_error(part, **options) for part in parts]))
     if labels is not None:
         chosen = set(_choose_labels(queries, labels))
         assert queries.label is not None
         keep = np.array([name in chosen for name in queries.label.tolist()], dtype=bool)
         queries = queries.where(mask=keep)
-    return pooled_error(queries, **options)
+    # The probabilities of one row sum to 1, and one of its answers is yes: a single
+    # bin over all classes would have no error by construction.
+    many = queries.labels is not None and len(queries.labels) > 1
+    return pooled_error(queries, least_bins=2 if many else 1, **options)
 
 
 def adaptive_bin_calibration_error(
@@ -132,7 +145,8 @@ def adaptive_bin_calibration_error(
     bin_size : int or "auto", default="auto"
         Queries a bin; "auto" takes the size of `select_bin_size`. Larger than
         the number of queries means a single bin, with a warning. Equal
-        predictions always share a bin.
+        predictions always share a bin. Where several classes are pooled,
+        "auto" makes at least two bins.
     n_bins : int, default=None
         Ask for a number of bins instead of a size.
     norm : {"l2", "l1", "max"}, default="l2"

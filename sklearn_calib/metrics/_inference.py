@@ -13,11 +13,19 @@ from sklearn_calib.metrics._bin_size import cut
 from sklearn_calib.metrics._bins import CalibrationBins, bin_means
 from sklearn_calib.metrics._moments import ResidualMoments, residual_moments
 from sklearn_calib.metrics._pairs import PairForm, grouped_moments, pair_form
+from sklearn_calib.metrics._score_interval import null_pvalue
 from sklearn_calib.metrics._sorting import SortedQueries, sort_queries
 from sklearn_calib.queries import Queries
 
+# With groups, moments need a square matrix of bins: more of them would cost and not help.
+MOST_GROUPED_BINS = 1000
+
 # The variance of the debiased error is estimated from four queries at a time.
 LEAST_ROWS = 4
+
+
+class TooFewError(ValueError):
+    """There are too few queries, or too few groups, to infer anything."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +45,19 @@ class Sample:
     def grouped(self) -> bool:
         """Whether the units are groups of more than one query."""
         return self.ordered.group is not None
+
+    @cached_property
+    def impossible(self) -> bool:
+        """Whether an answer contradicts a prediction of exactly 0 or 1."""
+        y, q = self.ordered.y, self.ordered.q
+        return bool(y[: np.searchsorted(q, 0.0, "right")].any()) or not bool(
+            y[np.searchsorted(q, 1.0) :].all()
+        )
+
+    @cached_property
+    def pvalue(self) -> float:
+        """Probability of so large a debiased error if every prediction were right."""
+        return 0.0 if self.impossible else null_pvalue(self.moments)
 
     @cached_property
     def starts(self) -> Array:
@@ -82,23 +103,46 @@ def choose_groups(queries: Queries, groups: Any) -> Array | None:
     return group
 
 
+def mixed_ends(ends: Array, group: Array) -> Array:
+    """Join bins until each of them holds queries of at least two groups."""
+    starts = np.concatenate(([0], ends[:-1]))
+    low, high = np.minimum.reduceat(group, starts), np.maximum.reduceat(group, starts)
+    if (low < high).all():
+        return ends
+    kept: list[int] = []
+    least, most = None, None
+    for end, a, b in zip(ends.tolist(), low.tolist(), high.tolist(), strict=True):
+        least = a if least is None else min(least, a)
+        most = b if most is None else max(most, b)
+        if least < most:
+            kept.append(end)
+            least = most = None
+    # What is left after the last mixed bin joins it.
+    kept[-1] = int(ends[-1])
+    return np.array(kept)
+
+
 def make_sample(queries: Queries, bin_size: Any, n_bins: int | None, groups: Any = None) -> Sample:
     """Sort and cut queries for inference."""
     group = choose_groups(queries, groups)
     ordered = sort_queries(queries.y_true, queries.y_prob, queries.sample_weight, group)
     if len(ordered) < LEAST_ROWS:
-        raise ValueError(
+        raise TooFewError(
             f"An interval or a test needs at least {LEAST_ROWS} queries, got {len(ordered)}"
             f"{'' if queries.sample_weight is None else ' with a weight above zero'}."
         )
     if ordered.group is not None and ordered.group.max() == 0:
-        raise ValueError(
+        raise TooFewError(
             "All queries belong to one group, so that nothing is known about how much groups "
             "differ. Pass groups=False to take the queries as independent."
         )
+    if ordered.group is not None and isinstance(bin_size, str) and n_bins is None:
+        n_bins = None if len(ordered) < (MOST_GROUPED_BINS / 2) ** 2 else MOST_GROUPED_BINS
     ends, size = cut(ordered, bin_size, n_bins, purpose="infer", min_rows=LEAST_ROWS)
+    if ordered.group is not None:
+        ends = mixed_ends(ends, ordered.group)
     if np.diff(ends, prepend=0).min() < LEAST_ROWS:
-        raise ValueError(
+        raise TooFewError(
             f"n_bins={n_bins} leaves bins with fewer than {LEAST_ROWS} queries, too few to "
             "estimate how much they vary; ask for fewer bins."
         )

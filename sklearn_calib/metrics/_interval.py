@@ -22,7 +22,7 @@ from sklearn_calib.metrics._bin_size import cut
 from sklearn_calib.metrics._bins import CalibrationBins, bin_means
 from sklearn_calib.metrics._inference import check_inference_bins, make_sample
 from sklearn_calib.metrics._resampling import bca_limits, bootstrap_squares, sampled_errors
-from sklearn_calib.metrics._score_interval import null_pvalue, score_interval
+from sklearn_calib.metrics._score_interval import score_interval
 from sklearn_calib.metrics._sorting import sort_queries
 from sklearn_calib.queries import Queries, as_queries
 
@@ -113,6 +113,11 @@ def interval_of_queries(
     """Return the interval for checked queries and options."""
     z = float(stats.norm.ppf(0.5 + level / 2.0))
     if method == "sampling":
+        if groups is not None and groups is not False:
+            raise ValueError(
+                "method='sampling' takes the queries as independent; leave groups out, or use "
+                "another method."
+            )
         ordered = sort_queries(queries.y_true, queries.y_prob, queries.sample_weight)
         ends, size = cut(ordered, bin_size, n_bins, purpose="infer")
         bins = bin_means(ordered, ends, size, "adaptive")
@@ -138,7 +143,7 @@ def interval_of_queries(
         distribution = np.maximum(squares, 0.0)
         distribution = distribution if squared else np.sqrt(distribution)
     else:
-        limits = score_interval(sample.moments, level)
+        limits = score_interval(sample.moments, level, sample.pvalue)
     square = max(0.0, sample.moments.square)
     if not squared:
         limits = (math.sqrt(limits[0]), math.sqrt(limits[1]))
@@ -150,7 +155,7 @@ def interval_of_queries(
         method="bootstrap" if method == "bootstrap" else "score",
         squared=squared,
         standard_error=(interval.high - interval.low) / (2.0 * z),
-        pvalue=null_pvalue(sample.moments),
+        pvalue=sample.pvalue,
         distribution=distribution,
         bins=sample.bins,
     )

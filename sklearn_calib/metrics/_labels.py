@@ -9,6 +9,7 @@ import numpy as np
 
 from sklearn_calib._results import ConfidenceInterval, format_table, to_frame
 from sklearn_calib._validation import Array, check_generator, check_integer
+from sklearn_calib.metrics._inference import TooFewError
 from sklearn_calib.metrics._interval import (
     check_interval_options,
     interval_of_queries,
@@ -90,8 +91,7 @@ class LabelCalibration:
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with a row a label."""
-        index = [name if isinstance(name, tuple) else str(name) for name in self.labels.tolist()]
-        return to_frame({"label": index, **self._columns()}).set_index("label")
+        return to_frame({"label": self.labels.tolist(), **self._columns()}).set_index("label")
 
     def __str__(self) -> str:
         return format_table(
@@ -183,7 +183,7 @@ def label_calibration(
         weight = part.sample_weight
         used = len(part) if weight is None else int(np.count_nonzero(weight))
         row: list[Any] = [name, int(np.count_nonzero(part.y_true)), len(part)]
-        if used >= 4:
+        try:
             result = interval_of_queries(
                 part,
                 bin_size=bin_size,
@@ -195,7 +195,7 @@ def label_calibration(
                 random_state=rng,
             )
             row += [result.error, *result.confidence_interval, result.mean_gap]
-        else:
+        except TooFewError:
             gap = np.average(part.y_prob - part.y_true, weights=weight) if used else np.nan
             row += [np.nan, 0.0, 1.0, float(gap)]
         rows.append(row)

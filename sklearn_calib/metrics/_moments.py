@@ -46,6 +46,8 @@ class ResidualMoments:
         The same of its square.
     null_spread : float
         The same for an error in proportion to the null variance.
+    unit_variance : float
+        Variance of `square` if every residual had mean zero and variance one.
     """
 
     n: float
@@ -61,6 +63,7 @@ class ResidualMoments:
     mean_square_variance: float
     null_mean_square_variance: float
     null_spread: float
+    unit_variance: float = 0.0
 
 
 def _bin_sums(
@@ -194,4 +197,5 @@ def residual_moments(queries: SortedQueries, ends: Array) -> ResidualMoments:
         mean_square_variance=float(np.dot(share, variance_error * within)),
         null_mean_square_variance=null_fourth,
         null_spread=max(0.0, null_fourth / null_scale - 1.0),
+        unit_variance=float(np.sum(per_pair**2 * 2.0 * four)),
     )

@@ -24,6 +24,9 @@ from sklearn_calib._validation import Array
 from sklearn_calib.metrics._moments import ResidualMoments
 from sklearn_calib.metrics._sorting import SortedQueries
 
+# Units handled at a time, where a dense row is made for each.
+_UNITS = 4096
+
 
 @dataclass(frozen=True, eq=False)
 class PairForm:
@@ -110,9 +113,13 @@ class PairForm:
         cube = float(np.einsum("ij,ji->", step @ step, step))
         # (K K)(g, g), which holds the pair of g with itself too.
         scaled = sparse.csr_array(self.sums.multiply(self.factor[None, :]))
-        twice = np.asarray(scaled.multiply(scaled @ inner).sum(axis=1)).ravel()
         own = self.self_terms
-        return cube - 3.0 * float(np.sum(twice * own)) + 2.0 * float(np.sum(own**3))
+        twice = 0.0
+        for first in range(0, len(own), _UNITS):
+            part = scaled[first : first + _UNITS]
+            square = np.asarray(part.multiply(part @ inner).sum(axis=1)).ravel()
+            twice += float(np.sum(square * own[first : first + _UNITS]))
+        return cube - 3.0 * twice + 2.0 * float(np.sum(own**3))
 
 
 def pair_form(queries: SortedQueries, ends: Array, unit: Array) -> PairForm:

@@ -19,7 +19,7 @@ def sampled_errors(
 ) -> Array:
     """Draw errors as Algorithm 2 does: each bin's frequency from its normal law, then recompute."""
     p = bins.prob_true
-    sd = np.sqrt(p * (1.0 - p) / bins.weight)
+    sd = np.sqrt(p * (1.0 - p) / bins.effective_count)
     share = bins.weight / bins.weight.sum()
     # Bins whose answers all agree have no spread to draw from.
     drawn = np.flatnonzero(sd > 0.0)
@@ -61,7 +61,8 @@ def bootstrap_squares(form: PairForm, n_resamples: int, rng: np.random.Generator
         np.square(counts, out=counts)
         numerator = np.square(sums) - own_sums.T @ counts
         pairs = np.square(weights) - own_weights.T @ counts
-        product = np.divide(numerator, pairs, out=np.zeros_like(pairs), where=pairs > 1e-9)
+        enough = pairs > 1e-9 * np.square(weights)
+        product = np.divide(numerator, pairs, out=np.zeros_like(pairs), where=enough)
         squares[row:stop] = np.einsum("ij,ij->j", weights, product) / weights.sum(axis=0)
     return squares
 

@@ -45,16 +45,32 @@ class _Model:
     third: float
     third_linear: float
     third_cubic: float
+    n: float
+    null_residual_variance: float
+    unit_variance: float
 
     def variance(self, tau: float) -> float:
-        return self.a + self.b * tau + self.c * tau**2
+        # Where all predictions are close to 0 or 1, an error of e means answers that
+        # vary by at least e (1 - e), however little they vary in the sample.
+        error = math.sqrt(tau)
+        floor = max(0.0, error * (1.0 - error) - self.null_residual_variance)
+        a = max(self.a, self.unit_variance * floor**2)
+        b = max(self.b, 4.0 * floor / self.n)
+        return a + b * tau + self.c * tau**2
 
     def upper(self, square: float, z: float) -> float:
         """Return the largest tau that a two-sided test keeps."""
-        lead = 1.0 - z**2 * self.c
-        half = square + z**2 * self.b / 2.0
-        rest = square**2 - z**2 * self.a
-        return (half + math.sqrt(max(0.0, half**2 - lead * rest))) / lead
+
+        def excess(tau: float) -> float:
+            return tau - square - z * math.sqrt(self.variance(tau))
+
+        if excess(1.0) <= 0.0:
+            return 1.0
+        # Outwards from a point that is surely kept, to one that surely is not.
+        low, high = square, max(2.0 * square, 1e-12)
+        while excess(high) <= 0.0:
+            low, high = high, min(1.0, 4.0 * high)
+        return float(optimize.brentq(excess, low, high, xtol=1e-18, rtol=1e-10))
 
     def score(self, square: float, tau: float) -> float:
         """Return how far T lies above tau, as a normal score."""
@@ -102,17 +118,23 @@ def _model(m: ResidualMoments, z: float) -> _Model:
         third=trust * m.third + (1.0 - trust) * m.null_third,
         third_linear=24.0 * square_variance / m.n**2,
         third_cubic=2.0 * spread**2 / m.n**2,
+        n=m.n,
+        null_residual_variance=m.null_mean_variance,
+        unit_variance=m.unit_variance,
     )
 
 
-def score_interval(moments: ResidualMoments, level: float) -> tuple[float, float]:
-    """Return limits for the squared calibration error."""
+def score_interval(
+    moments: ResidualMoments, level: float, pvalue: float | None = None
+) -> tuple[float, float]:
+    """Return limits for the squared calibration error; `pvalue` is that of the null test."""
+    pvalue = null_pvalue(moments) if pvalue is None else pvalue
     alpha = 1.0 - level
     two_sided = float(stats.norm.ppf(1.0 - alpha / 2.0))
     one_sided = float(stats.norm.ppf(1.0 - alpha))
     model = _model(moments, two_sided)
     high = min(1.0, model.upper(max(moments.square, 0.0), two_sided))
-    if null_pvalue(moments) > alpha:
+    if pvalue > alpha:
         return 0.0, high
     # Near the null the whole error probability may go to one side.
     low = max(

@@ -21,9 +21,10 @@ class AdaptiveBinCalibrationError(BaseEstimator, ScorerBase):
     """Scorer: minus the calibration error by adaptive binning.
 
     Use it as `scoring=` in `cross_val_score`, `GridSearchCV` and their kin, on
-    its own, in a list or in a dict. Four ready-made scorers have strings, which
-    importing `sklearn_calib` registers: "neg_adaptive_bin_calibration_error",
-    and the same with "_macro", "_top_label" or "_tag_pair" at its end.
+    its own or in a dict; scikit-learn takes only strings in lists. Four
+    ready-made scorers have strings, which importing `sklearn_calib` registers:
+    "neg_adaptive_bin_calibration_error", and the same with "_macro",
+    "_top_label" or "_tag_pair" at its end.
 
     Parameters
     ----------
@@ -160,12 +161,15 @@ class AdaptiveBinCalibrationError(BaseEstimator, ScorerBase):
     def _queries(
         self, method_caller: Any, estimator: Any, X: Any, y: Any, sample_weight: Any
     ) -> Queries:
+        estimator, X = _unwrap(estimator, X)
         ask = getattr(estimator, "calibration_queries", None)
         if ask is not None:
             # Only what was changed is passed on, so that an estimator need not
             # know of options that make no sense for it.
-            wanted = {"unit": self.unit, "pairs": self.pairs, "pos_label": self.pos_label}
-            options = {k: v for k, v in wanted.items() if v not in (None, "tag")}
+            wanted = {"pairs": self.pairs, "pos_label": self.pos_label}
+            options = {k: v for k, v in wanted.items() if v is not None}
+            if self.unit != "tag":
+                options["unit"] = self.unit
             if self.average == "top_label":
                 options["average"] = "top_label"
             if sample_weight is not None:
@@ -180,7 +184,7 @@ class AdaptiveBinCalibrationError(BaseEstimator, ScorerBase):
             raise TypeError(
                 f"{type(estimator).__name__} has no predict_proba method, and calibration is about "
                 "probabilities. Wrap it in sklearn.calibration.CalibratedClassifierCV, or choose "
-                "a model that predicts them (for SVC: probability=True)."
+                "a model that predicts them."
             )
         classes = getattr(estimator, "classes_", None)
         if classes is None:
@@ -231,6 +235,17 @@ class AdaptiveBinCalibrationError(BaseEstimator, ScorerBase):
             pos_label=self.pos_label,
             sample_weight=sample_weight,
         )
+
+
+def _unwrap(estimator: Any, X: Any) -> tuple[Any, Any]:
+    """Return the model inside a search or a pipeline, where that model makes its own queries."""
+    best = getattr(estimator, "best_estimator_", None)
+    if hasattr(best, "calibration_queries"):
+        return _unwrap(best, X)
+    steps = getattr(estimator, "steps", None)
+    if steps and hasattr(steps[-1][1], "calibration_queries"):
+        return _unwrap(steps[-1][1], estimator[:-1].transform(X) if len(steps) > 1 else X)
+    return estimator, X
 
 
 NAME = "neg_adaptive_bin_calibration_error"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -42,6 +41,11 @@ class SortedQueries:
         assert self.w is not None
         return np.cumsum(self.w)
 
+    @property
+    def whole_weights(self) -> bool:
+        """Whether all weights are whole numbers, and so may stand for copies."""
+        return self.w is None or not (self.w % 1).any()
+
     @cached_property
     def has_ties(self) -> bool:
         """Whether any two predictions are equal."""
@@ -76,7 +80,31 @@ class SortedQueries:
             # Without a tie across an edge, the cut is a plain slice.
             if len(ends) == 1 or not self._tied(ends[:-1]).any():
                 return ends
+            if len(self.runs) > len(self.q) // 4:
+                return self._jumping_ends(int(size))
         return self._greedy_ends(size, min_rows)
+
+    def _jumping_ends(self, size: int) -> Array:
+        """Return the ends of bins where ties are rare: regular steps between tied edges."""
+        n, ends, position, ahead = len(self.q), [], 0, 64
+        while position + size <= n:
+            edges = np.arange(position + size, min(position + ahead * size, n) + 1, size)
+            inner = edges[edges < n]
+            tied = np.flatnonzero(self._tied(inner))
+            if len(tied) == 0:
+                ends.append(edges)
+                position = int(edges[-1])
+                ahead = min(2 * ahead, 65_536)
+                continue
+            first = int(tied[0])
+            ends.append(edges[:first])
+            # The tied edge moves up to the end of its run.
+            position = int(self.runs[np.searchsorted(self.runs, edges[first])])
+            ends.append(np.array([position]))
+            ahead = max(8, min(2 * first, ahead))
+        found = np.concatenate(ends)
+        found[-1] = n
+        return found
 
     def _tied(self, edges: Array) -> Array:
         return self.q[edges - 1] == self.q[edges]
@@ -117,25 +145,6 @@ class SortedQueries:
         ends[-1] = len(self.q)
         return ends
 
-    def cut_nearby(self, size: float) -> Array:
-        """Return where bins end if every edge is moved up to the end of its run.
-
-        Unlike in `cut_by_size` an edge does not depend on the one before it,
-        which makes this fast for many sizes in turn; without ties the two agree.
-        """
-        if self.w is None:
-            ends = regular_ends(len(self.q), int(size))
-            if not self.has_ties or len(ends) == 1:
-                return ends
-            tied = np.flatnonzero(self._tied(ends[:-1]))
-            ends[tied] = self.runs[np.searchsorted(self.runs, ends[tied])]
-        else:
-            full = math.floor(self.total / size * (1.0 + _TOLERANCE))
-            targets = size * np.arange(1, max(full, 1)) * (1.0 - _TOLERANCE)
-            ends = self.runs[np.searchsorted(self.run_weights, targets)]
-            ends = np.append(ends, len(self.q))
-        return ends[np.append(ends[1:] > ends[:-1], True)]
-
     def cut_by_number(self, n_bins: int) -> Array:
         """Return where each of `n_bins` bins of equal weight ends.
 
@@ -151,7 +160,10 @@ class SortedQueries:
         else:
             shares = (np.arange(1, n_bins + 1) - _TOLERANCE) / n_bins
             found = np.searchsorted(self.run_weights, self.total * shares)
-        return np.unique(self.runs[np.minimum(found, len(self.runs) - 1)])
+        ends = np.unique(self.runs[np.minimum(found, len(self.runs) - 1)])
+        # Rows of next to no weight at the end belong to the last bin.
+        ends[-1] = n
+        return ends
 
     def cut_by_width(self, n_bins: int) -> Array:
         """Return where each non-empty bin of width 1 / n_bins ends."""

@@ -95,14 +95,15 @@ def calibration_test(
     method : {"auto", "resampling", "asymptotic"}, default="auto"
         "resampling" draws answers from the predictions themselves, so that
         the level is exact at every size of the sample. "asymptotic" uses the
-        moments of the statistic. "auto" resamples up to 20,000 queries, and
-        with groups up to 200,000.
+        moments of the statistic. "auto" resamples up to 20,000 queries where
+        there are no groups.
     n_resamples : int, default=999
         Number of resamples; the p-value is at least 1 / (n_resamples + 1).
     groups : array-like of shape (n_queries,), False or None, default=None
         Which sentence, document or person each query belongs to, as in
         `calibration_error_interval`. With groups, "resampling" flips the sign
-        of whole groups of residuals.
+        of whole groups of residuals, which rejects too often where residuals
+        are far from symmetric.
     sample_weight : array-like of shape (n_queries,), default=None
         Non-negative weights.
     pos_label : object, default=None
@@ -121,6 +122,9 @@ def calibration_test(
 
     Notes
     -----
+    An answer that contradicts a prediction of exactly 0 or 1 gives a p-value
+    of 0: no calibrated model could have produced it.
+
     A small p-value says that the model is not perfect, which with enough data
     no model is. Look at the interval before you act on it.
 
@@ -141,9 +145,11 @@ def calibration_test(
     queries = as_queries(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label)
     sample = make_sample(queries, bin_size, n_bins, groups)
     if method == "auto":
-        # With groups the number of units is smaller, and the limit is reached later.
-        most = _RESAMPLE_UP_TO * (10 if sample.grouped else 1)
-        method = "resampling" if len(queries) <= most else "asymptotic"
+        small = len(queries) <= _RESAMPLE_UP_TO and not sample.grouped
+        method = "resampling" if small else "asymptotic"
+    if sample.impossible:
+        value = (_Binned(sample) if statistic == "binned" else _Kuiper(sample)).value()
+        return CalibrationTestResult(value, 0.0, method, statistic)
     measure = _Binned(sample) if statistic == "binned" else _Kuiper(sample)
     value = measure.value()
     if method == "asymptotic":

@@ -87,6 +87,7 @@ def classifier_queries(
     check_same_length(y_true=y, y_proba=proba)
     weight = check_sample_weight(sample_weight, len(y))
 
+    check_same_types(y, classes)
     if average == "top_label":
         top = proba.argmax(axis=1)
         # Equality, not look-up: a true class without a column is simply not the top one.
@@ -116,17 +117,22 @@ def classifier_queries(
     return _matrix_queries(y[:, None] == classes[None, :], proba, classes, weight)
 
 
+def check_same_types(y: Array, classes: Array) -> None:
+    """Refuse to compare text with numbers, which would never be equal."""
+    one, two = y[:1].tolist()[0], classes[:1].tolist()[0]
+    if isinstance(one, str) != isinstance(two, str):
+        raise TypeError(
+            f"y_true has labels such as {one!r} and classes has {two!r}: they must be of one type "
+            "to be compared."
+        )
+
+
 def _with_unmet_classes(y: Array, proba: Array, classes: Array) -> tuple[Array, Array]:
     """Give a column of zeros to every true class that has none, keeping the classes in order."""
     known = set(classes.tolist())
     unmet = [label for label in distinct_labels(y).tolist() if label not in known]
     if not unmet:
         return classes, proba
-    if isinstance(unmet[0], str) != isinstance(classes.tolist()[0], str):
-        raise TypeError(
-            f"y_true has labels such as {unmet[0]!r} and classes has {classes.tolist()[0]!r}: "
-            "they must be of one type to be compared."
-        )
     joined = np.concatenate([classes, np.array(unmet)])
     order = np.argsort(joined, kind="stable")
     padded = np.hstack([proba, np.zeros((len(y), len(unmet)))])

@@ -82,17 +82,19 @@ class Queries:
         group: Any = None,
         sample_weight: Any = None,
     ) -> None:
-        y = check_binary_labels(y_true)
-        q = check_probability_vector(y_prob)
-        check_same_length(y_true=y, y_prob=q, label=label, group=group)
+        # Copies, so that nobody can change the queries from outside.
+        y = np.array(check_binary_labels(y_true))
+        q = np.array(check_probability_vector(y_prob))
         codes = names = None
+        if label is not None:
+            label = label if hasattr(label, "__len__") else list(label)
+        check_same_length(y_true=y, y_prob=q, label=label)
         if label is not None:
             codes, names = _encode(label)
         if group is not None:
-            group = check_array_like(group, "group")
-            if group.ndim != 1:
-                raise ValueError(f"group must be 1-D, got shape {group.shape}.")
-        self._set(y, q, codes, names, group, check_sample_weight(sample_weight, len(q)))
+            group = np.array(check_groups(group, len(q), "group"))
+        weight = check_sample_weight(sample_weight, len(q))
+        self._set(y, q, codes, names, group, None if weight is None else np.array(weight))
 
     def _set(
         self,
@@ -206,7 +208,13 @@ class Queries:
                     f"and shape {mask.shape}."
                 )
             keep &= mask
-        return self._take(np.flatnonzero(keep))
+        chosen = self._take(np.flatnonzero(keep))
+        if label is not None:
+            assert chosen._codes is not None
+            code = self._code_of(label)
+            chosen._names = _read_only(self._names[code : code + 1])  # type: ignore[index]
+            chosen._codes = _read_only(np.zeros(len(chosen), dtype=np.intp))
+        return chosen
 
     def _code_of(self, label: Any) -> int:
         if self._names is None:
@@ -373,6 +381,8 @@ def as_queries(
                 raise TypeError(f"{name} is part of the Queries object; do not pass it as well.")
         if len(y_true) == 0:
             raise ValueError("The Queries object is empty: at least one query is needed.")
+        if y_true.sample_weight is not None and not y_true.sample_weight.any():
+            raise ValueError("All queries have weight zero, so that no query is left.")
         return y_true
     if y_prob is None:
         raise TypeError("Pass y_true and y_prob, or a single Queries object.")

@@ -104,7 +104,7 @@ def test_degenerate_data(curve):
 
 
 def test_bad_options():
-    with pytest.raises(ValueError, match="bandwidth must be positive"):
+    with pytest.raises(ValueError, match="bandwidth must be a positive number"):
         smooth_calibration_curve([0, 1], [0.1, 0.9], bandwidth=0)
     with pytest.raises(ValueError, match="bandwidth='scott' is not known"):
         smooth_calibration_curve([0, 1], [0.1, 0.9], bandwidth="scott")
