@@ -166,7 +166,8 @@ def adaptive_bin_calibration_error(
         With 2-D `y_prob`, the class of each column; by default the sorted
         labels of `y_true`. With queries, the labels to look at.
     sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative weights; an integer weight stands for so many copies.
+        Non-negative weights; an integer weight stands for so many copies. The
+        choice of `bin_size="auto"` knows that copies tell nothing new.
     pos_label : object, default=None
         With two classes, the one whose probability counts.
 
