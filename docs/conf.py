@@ -40,11 +40,16 @@ sphinx_gallery_conf = {
     "within_subsection_order": ExplicitOrder(
         [
             "plot_first_five_minutes.py",
+            "plot_shapes.py",
+            "plot_skewed_predictions.py",
             "plot_model_selection.py",
+            "plot_cv_folds.py",
             "plot_many_classes.py",
+            "plot_label_display.py",
             "plot_decomposition.py",
             "plot_smooth_curve.py",
             "plot_bin_size.py",
+            "plot_sample_size.py",
             "plot_compare_models.py",
             "plot_groups.py",
             "plot_known_truth.py",
@@ -63,6 +68,8 @@ sphinx_gallery_conf = {
 html_theme = "pydata_sphinx_theme"
 html_title = "sklearn-calib"
 html_show_sourcelink = False
+html_static_path = ["_static"]
+html_css_files = ["custom.css"]
 html_theme_options = {
     "show_prev_next": False,
     "secondary_sidebar_items": ["page-toc"],
@@ -78,8 +85,9 @@ def skip_inherited(app, what, name, obj, skip, options):
 
 
 def make_tables(app):
-    """Write the tables of measured numbers that pages include."""
-    runpy.run_path(str(Path(__file__).with_name("make_tables.py")), run_name="__main__")
+    """Write the tables of measured numbers, and the runs of commands, that pages include."""
+    for script in ("make_tables.py", "make_report_runs.py"):
+        runpy.run_path(str(Path(__file__).with_name(script)), run_name="__main__")
 
 
 def setup(app):

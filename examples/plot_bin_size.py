@@ -42,26 +42,20 @@ print(curves["naive Bayes"])
 # %%
 # The picture
 # -----------
-# The grey *null band* is where the plain error of a perfectly calibrated model would fall in 95 %
-# of samples. It rises to the left: in small bins, chance looks like error.
+# :class:`~sklearn_calib.BinSizeDisplay` draws such a curve. The grey *null band* is where the plain
+# (plug-in) error of a perfectly calibrated model would fall in 95 % of samples. It rises to the
+# left: in small bins, chance looks like error.
 
 import matplotlib.pyplot as plt
 
+from sklearn_calib import BinSizeDisplay
+
 fig, axes = plt.subplots(1, 2, figsize=(10, 4.4), layout="constrained", sharey=True)
 for ax, (name, curve) in zip(axes, curves.items(), strict=True):
-    ax.fill_between(
-        curve.bin_size, *curve.null_interval, color="0.8", label="plain error if calibrated (95 %)"
-    )
-    ax.plot(curve.bin_size, curve.error, "s-", color="#D55E00", markersize=4, label="plain error")
-    ax.plot(
-        curve.bin_size, curve.debiased_error, "o-", color="#0072B2", markersize=4, label="debiased"
-    )
-    ax.axvline(curve.selected, color="#CC79A7", linestyle=":", linewidth=2, label='bin_size="auto"')
-    ax.set(title=name, xlabel="queries a bin", xscale="log", ylim=(0, None))
-    ax.spines[["top", "right"]].set_visible(False)
-axes[0].set_ylabel("calibration error")
-handles, labels = axes[0].get_legend_handles_labels()
-fig.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
+    BinSizeDisplay(curve).plot(ax=ax, despine=True)
+    ax.set_title(name)
+axes[0].set_ylim(-0.005, 0.26)
+axes[1].set_ylabel("")
 plt.show()
 
 # %%

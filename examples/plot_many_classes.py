@@ -76,16 +76,12 @@ table = label_calibration(y, proba, classes=classes)
 print(table)
 
 # %%
-# The table as a picture: the digits in order of their error, with 95 % intervals.
+# The table as a picture: the digits in order of their error, with 95 % intervals, and their mean at
+# the bottom. :ref:`sphx_glr_auto_examples_plot_label_display.py` compares two models in this way.
 
-order = np.argsort(table.error)
-low, high = table.confidence_interval
-fig, ax = plt.subplots(figsize=(6, 3.6), layout="constrained")
-ax.hlines(range(len(order)), low[order], high[order], color="#0072B2", linewidth=2)
-ax.plot(table.error[order], range(len(order)), "o", color="#0072B2")
-ax.set_yticks(range(len(order)), [f"digit {label}" for label in table.labels[order]])
-ax.set(xlabel="calibration error, with its 95 % interval", xlim=(0, None))
-ax.spines[["top", "right"]].set_visible(False)
+from sklearn_calib import LabelCalibrationDisplay
+
+LabelCalibrationDisplay(table).plot(sort="error", averages=(), despine=True)
 plt.show()
 
 # %%
@@ -93,6 +89,7 @@ plt.show()
 # query in ten asks about an 8 that is one, so small bins are needed to see the upper half of the
 # curve.
 
+order = np.argsort(table.error)
 fig, ax = plt.subplots(figsize=(5.6, 5.6), layout="constrained")
 for label in table.labels[order[[-1, 0]]]:
     AdaptiveCalibrationDisplay.from_predictions(

@@ -116,7 +116,10 @@ class BinSizeDisplay:
             xlabel="Bin size (queries)" if by_size else "Sample size (queries)",
             ylabel="Calibration error",
         )
-        top = np.nanmax(np.concatenate([curve.error, curve.debiased_error, high]))
+        tops = [curve.error, curve.debiased_error, high]
+        if isinstance(curve, SampleSizeCurve):
+            tops.append(curve.confidence_interval.high)
+        top = np.nanmax(np.concatenate(tops))
         ax.set_ylim(-0.02 * top, 1.08 * top)
         if legend:
             ax.legend(fontsize="small")

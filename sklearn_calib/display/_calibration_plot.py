@@ -178,7 +178,7 @@ class CalibrationPlot:
             title = None
             if self.result is not None:
                 title = f"Calibration error [{self.result.confidence_level:.0%} interval]"
-            ax.legend(loc="upper left", fontsize="small", title=title, title_fontsize="small")
+            ax.legend(loc="best", fontsize="small", title=title, title_fontsize="small")
         if despine:
             despine_axes(ax)
         return self

@@ -80,7 +80,7 @@ def set_probability_axes(
 
 
 def shade_confidence(ax: Any, limits: tuple[float, float]) -> None:
-    """Shade the two regions in which predictions are too extreme, and name all four."""
+    """Shade and name the two regions in which predictions are too extreme."""
     x = np.linspace(*limits, 201)
     low, high = limits
     colour = "#D55E00"

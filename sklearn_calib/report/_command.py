@@ -75,8 +75,14 @@ def _queries(arguments: argparse.Namespace) -> Queries:
             raise FileError(
                 f"--classes names {len(classes)} classes for {len(proba)} probability columns."
             )
+        named = [_like(y, name) for name in classes]
+        for label in sorted(set(y.tolist()) - set(named), key=str):
+            raise FileError(
+                f"the label {label!r} of column {arguments.y_true!r} has no probability column; "
+                "name the class of each column with --classes."
+            )
         queries = classifier_queries(
-            y, np.column_stack(proba), classes=[_like(y, name) for name in classes],
+            y, np.column_stack(proba), classes=named,
             sample_weight=weight,
         )  # fmt: skip
     if arguments.group is not None:
@@ -97,7 +103,7 @@ def main(arguments: list[str] | None = None) -> int:
             options.out.write_text(page(summary, options.file.name), encoding="utf-8")
             print(f"\nwrote {options.out}")
     except (FileError, ImportError, OSError, TypeError, ValueError) as error:
-        message = " ".join(str(error).split())
+        message = " ".join(str(error).split()).replace("Set pos_label", "Set --pos-label")
         print(f"error: {message}", file=sys.stderr)
         return 2
     return 0

@@ -28,6 +28,7 @@ p.lead { color: var(--soft); margin-top: 0; }
 table { border-collapse: collapse; width: 100%; }
 td, th { padding: 0.25rem 0.6rem; border-bottom: 1px solid var(--line); text-align: left; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
+td.part { padding-left: 2rem; }
 div.scroll { overflow-x: auto; }
 figure { margin: 1rem 0; background: #ffffff; border: 1px solid var(--line); border-radius: 6px;
          padding: 0.5rem; text-align: center; }
@@ -55,7 +56,8 @@ def _figure(display: Any, name: str, caption: str) -> str:
 
 def _summary_table(summary: Summary) -> str:
     rows = "".join(
-        f"<tr><td>{escape(name)}</td><td class='number'>{escape(value)}</td></tr>"
+        f"<tr><td{' class=part' if name.startswith(' ') else ''}>{escape(name)}</td>"
+        f"<td class='number'>{escape(value)}</td></tr>"
         for name, value in summary.rows()
     )
     return f"<table id='summary'>{rows}</table>"

@@ -50,7 +50,7 @@ class Summary:
             for test in self.tests
         ]
         rows += [
-            ("mean prediction", f"{abs(gap):.4f} too {'high' if gap > 0 else 'low'}"),
+            ("mean prediction", _direction(gap)),
             ("confidence", f"{abs(over):.4f} {'over' if over > 0 else 'under'}confident"),
             ("Brier score", f"{self.brier.score:.4f}"),
             ("  of it calibration", f"{self.brier.calibration:.4f}"),
@@ -71,6 +71,12 @@ class Summary:
             lines += ["", "by label, most common first:", str(self.labels.most_common())]
         lines += [f"note: {note}" for note in self.notes]
         return "\n".join(lines)
+
+
+def _direction(gap: float) -> str:
+    if abs(gap) < 5e-5:
+        return "as high as the share of yes"
+    return f"{abs(gap):.4f} too {'high' if gap > 0 else 'low'}"
 
 
 def summarise(queries: Queries, *, confidence_level: float, random_state: Any = 0) -> Summary:

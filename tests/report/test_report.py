@@ -141,6 +141,8 @@ def test_many_classes(tmp_path, capsys):
     )
     assert code == 2
     assert "--classes names 1 classes for 2 probability columns" in capsys.readouterr().err
+    assert main(["report", str(path), "--y-true", "truth", "--y-prob", "p1", "p2"]) == 2
+    assert "label 'ant' of column 'truth' has no probability column" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -157,7 +159,7 @@ def test_many_classes(tmp_path, capsys):
         ("a.csv", "label,score\n1,0.5\n0,1.5\n", [], "outside [0, 1]"),
         ("a.csv", "label,score\n1,nan\n0,0.5\n", [], "y_prob contains nan at position 0"),
         ("a.csv", "label,score\n1,0.5\n0,0.2\n", [], "at least 4 queries"),
-        ("a.csv", "label,score\nx,0.5\ny,0.2\n", [], "Set pos_label"),
+        ("a.csv", "label,score\nx,0.5\ny,0.2\n", [], "Set --pos-label"),
         ("a.csv", "label,score\n1,0.5\n", ["--confidence-level", "95"], "Did you mean 0.95?"),
         ("a.csv", b"label,score\n\xff\xfe,0.5\n", [], "not UTF-8 text"),
         ("a.csv.gz", "label,score\n", [], "cannot be read"),
