@@ -22,7 +22,7 @@ $(shell test -x $(PY) || rm -rf $(VENV))
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
 
-demo: $(VENV)/.installed-plot ## run the demo; its pictures are left in demo_output/
+demo: $(VENV)/.installed-all ## run the demo; its pictures are left in demo_output/
 	@$(PY) examples/demo.py
 
 test: lint ## lint, check types and run every test
@@ -44,7 +44,7 @@ format: $(VENV)/.installed-test ## fix style where it can be fixed
 matrix: $(VENV)/.installed-nox ## run the tests on every supported scikit-learn
 	@$(PY) -m nox
 
-bench: $(VENV)/.installed-plot ## measure speed against the peers that are installed
+bench: $(VENV)/.installed-all ## measure speed against the peers that are installed
 	@$(PY) benchmarks/speed.py --quick
 
 clean: ## remove .venv and everything that was built
