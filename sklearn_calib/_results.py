@@ -23,6 +23,11 @@ class ConfidenceInterval(NamedTuple):
     high: Any
 
 
+def percent(level: float) -> str:
+    """Return a level as it is written: 95%, or 99.5%."""
+    return f"{100.0 * level:g}%"
+
+
 def cell(value: Any) -> str:
     """Return a value as it stands in a printed table."""
     if isinstance(value, (bool, np.bool_)):

@@ -6,8 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from sklearn_calib._results import percent
 from sklearn_calib._validation import check_option
-from sklearn_calib.display._matplotlib import COLOURS, despine_axes, new_axes, pyplot
+from sklearn_calib.display._matplotlib import (
+    COLOURS,
+    despine_axes,
+    line_options,
+    new_axes,
+    pyplot,
+)
 from sklearn_calib.metrics import BinSizeCurve, SampleSizeCurve, bin_size_curve, sample_size_curve
 
 __all__ = ["BinSizeDisplay"]
@@ -88,11 +95,12 @@ class BinSizeDisplay:
         ax, curve = self.ax_, self.curve
         by_size = isinstance(curve, BinSizeCurve)
         x = curve.bin_size if isinstance(curve, BinSizeCurve) else curve.sample_size
-        style = {"marker": "o", "markersize": 3.5, "linewidth": 1.3, **(curve_kwargs or {})}
+        style = {"marker": "o", "markersize": 3.5, "linewidth": 1.3}
+        style |= line_options(curve_kwargs)
         low, high = curve.null_interval
         self.null_ = ax.fill_between(
             x, low, high, color="0.5", alpha=0.3, linewidth=0,
-            label=f"plug-in error of a calibrated model ({curve.confidence_level:.0%})",
+            label=f"plug-in error of a calibrated model ({percent(curve.confidence_level)})",
         )  # fmt: skip
         (self.plug_in_,) = ax.plot(
             x, curve.error, **{"color": COLOURS[1], "label": "plug-in error", **style}

@@ -7,13 +7,16 @@ from typing import Any, Self
 
 import numpy as np
 
+from sklearn_calib._results import percent
 from sklearn_calib._validation import check_option
 from sklearn_calib.display._matplotlib import (
     add_histogram,
     despine_axes,
     free_mark_row,
+    line_options,
     new_axes,
     next_colour,
+    plain_text,
     set_probability_axes,
     shade_confidence,
 )
@@ -41,7 +44,7 @@ class CalibrationPlot:
         self.folds = folds
 
     def _label(self, name: str | None) -> str:
-        parts = [] if name is None else [name]
+        parts = [] if name is None else [plain_text(name)]
         if self.result is not None:
             low, high = self.result.confidence_interval
             parts.append(f"{self.result.error:.3f} [{low:.3f}, {high:.3f}]")
@@ -122,7 +125,7 @@ class CalibrationPlot:
         x, y = inside(bins.prob_pred), inside(bins.prob_true)
         style: dict[str, Any] = {"color": next_colour(ax), "marker": "o", "markersize": 4}
         style |= {"linewidth": 1.5, "label": self._label(self.name if name is None else name)}
-        style |= curve_kwargs or {}
+        style |= line_options(curve_kwargs)
 
         self.reference_ = None
         if ref_line and not any(line.get_gid() == "reference" for line in ax.get_lines()):
@@ -138,7 +141,7 @@ class CalibrationPlot:
             low, high = bins.consistency_band(level)
             self.consistency_ = ax.fill_between(
                 x, inside(low), inside(high), color="0.5", alpha=0.25, linewidth=0, zorder=0,
-                label=f"{level:.0%} consistency band",
+                label=f"{percent(level)} consistency band",
             )  # fmt: skip
         (self.line_,) = ax.plot(x, y, **style)
         colour = self.line_.get_color()
@@ -177,7 +180,7 @@ class CalibrationPlot:
         if legend:
             title = None
             if self.result is not None:
-                title = f"Calibration error [{self.result.confidence_level:.0%} interval]"
+                title = f"Calibration error [{percent(self.result.confidence_level)} interval]"
             ax.legend(loc="best", fontsize="small", title=title, title_fontsize="small")
         if despine:
             despine_axes(ax)

@@ -7,8 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from sklearn_calib._results import percent
 from sklearn_calib._validation import check_integer, check_option
-from sklearn_calib.display._matplotlib import COLOURS, despine_axes, new_axes, pyplot
+from sklearn_calib.display._matplotlib import (
+    COLOURS,
+    despine_axes,
+    line_options,
+    new_axes,
+    plain_text,
+    pyplot,
+)
 from sklearn_calib.metrics import AdaptiveBinCalibrationError, LabelCalibration, label_calibration
 
 __all__ = ["LabelCalibrationDisplay"]
@@ -73,7 +81,7 @@ class LabelCalibrationDisplay:
         if sort == "error":
             labels.sort(key=lambda label: -errors[label])
         elif sort == "label":
-            labels.sort(key=str)
+            labels.sort(key=str if isinstance(labels[0], str) else lambda label: label)
         return labels
 
     def plot(
@@ -127,7 +135,8 @@ class LabelCalibrationDisplay:
         lowest = [len(labels) + 0.5 + i for i in range(len(means))]
         self.points_, self.intervals_, self.averages_ = {}, {}, {}
         step = 0.6 / len(self.tables)
-        style = {"linestyle": "none", "marker": "o", "markersize": 4, **(point_kwargs or {})}
+        style = {"linestyle": "none", "marker": "o", "markersize": 4}
+        style |= line_options(point_kwargs)
         for i, (name, table) in enumerate(self.tables.items()):
             colour = COLOURS[i % len(COLOURS)]
             offset = (i - (len(self.tables) - 1) / 2) * step
@@ -139,7 +148,9 @@ class LabelCalibrationDisplay:
                 y[known], low[known], high[known], color=colour, linewidth=1.2, alpha=0.7
             )
             (self.points_[name],) = ax.plot(
-                table.error[shown], y, **{"color": colour, "label": name or "label", **style}
+                table.error[shown],
+                y,
+                **{"color": colour, "label": plain_text(name or "label"), **style},
             )
             mean_errors = [table.most_common(k).mean_error for k in means]
             (self.averages_[name],) = ax.plot(
@@ -155,7 +166,7 @@ class LabelCalibrationDisplay:
         # A little room, so that points at zero are seen whole.
         ax.set_xlim(left=-0.015 * ax.get_xlim()[1])
         level = next(iter(self.tables.values())).confidence_level
-        ax.set_xlabel(f"Calibration error [{level:.0%} interval]")
+        ax.set_xlabel(f"Calibration error [{percent(level)} interval]")
         ax.set_ylabel("Label (number of times it is right)")
         ax.grid(axis="x", color="0.9", linewidth=0.8)
         ax.set_axisbelow(True)
@@ -273,4 +284,4 @@ class LabelCalibrationDisplay:
 
 
 def _text(label: Any) -> str:
-    return " ".join(map(str, label)) if isinstance(label, tuple) else str(label)
+    return plain_text(" ".join(map(str, label)) if isinstance(label, tuple) else label)

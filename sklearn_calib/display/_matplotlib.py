@@ -24,6 +24,18 @@ def pyplot() -> Any:
     return plt
 
 
+def line_options(options: dict[str, Any] | None) -> dict[str, Any]:
+    """Return keywords for a line under their full names: lw is linewidth."""
+    from matplotlib import cbook, lines
+
+    return dict(cbook.normalize_kwargs(options or {}, lines.Line2D))
+
+
+def plain_text(text: Any) -> str:
+    """Return text that matplotlib will not read as mathematics."""
+    return str(text).replace("$", r"\$")
+
+
 def new_axes(ax: Any, **kwargs: Any) -> tuple[Any, Any]:
     """Return the figure and axes to draw on."""
     plt = pyplot()

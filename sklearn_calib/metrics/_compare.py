@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from sklearn_calib._results import ConfidenceInterval
+from sklearn_calib._results import ConfidenceInterval, percent
 from sklearn_calib._validation import (
     check_binary_labels,
     check_confidence_level,
@@ -68,7 +68,7 @@ class CalibrationComparison:
         low, high = self.confidence_interval
         return (
             f"calibration error A {self.error_a:.4f}, B {self.error_b:.4f}; difference of squares "
-            f"{self.difference:.3g} [{low:.3g}, {high:.3g}] ({self.confidence_level:.0%}), "
+            f"{self.difference:.3g} [{low:.3g}, {high:.3g}] ({percent(self.confidence_level)}), "
             f"p = {self.pvalue:.3g}"
         )
 

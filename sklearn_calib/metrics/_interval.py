@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from sklearn_calib._results import ConfidenceInterval
+from sklearn_calib._results import ConfidenceInterval, percent
 from sklearn_calib._validation import (
     Array,
     check_bin_options,
@@ -87,7 +87,7 @@ class CalibrationErrorResult:
         low, high = self.confidence_interval
         name = "squared calibration error" if self.squared else "calibration error"
         text = f"{name} {self.error:.4f} [{low:.4f}, {high:.4f}]"
-        text += f" ({self.confidence_level:.0%}, {self.method}, {len(self.bins)} bins)"
+        text += f" ({percent(self.confidence_level)}, {self.method}, {len(self.bins)} bins)"
         if self.pvalue is not None:
             text += f", p = {self.pvalue:.3g} for perfect calibration"
         direction = "high" if self.mean_gap > 0 else "low"

@@ -48,12 +48,15 @@ def parser() -> argparse.ArgumentParser:
 def _like(labels: Any, text: str) -> Any:
     """Return text as a label of the type that the labels have."""
     if labels.dtype == bool:
-        return text.lower() == "true"
-    if labels.dtype.kind in "if":
+        known = {"true": True, "false": False}
+        if text.lower() not in known:
+            raise FileError(f"the labels are True and False, and {text!r} is neither.")
+        return known[text.lower()]
+    if labels.dtype.kind == "i":
         try:
-            return labels.dtype.type(float(text)).item()
+            return int(text)
         except ValueError:
-            return text
+            raise FileError(f"the labels are whole numbers, and {text!r} is not.") from None
     return text
 
 
@@ -86,6 +89,9 @@ def _queries(arguments: argparse.Namespace) -> Queries:
             sample_weight=weight,
         )  # fmt: skip
     if arguments.group is not None:
+        for row, value in enumerate(columns[arguments.group], start=1):
+            if value is None or value == "":
+                raise FileError(f"column {arguments.group!r}, row {row}: the group is missing.")
         group = np.unique(np.array([str(g) for g in columns[arguments.group]]), return_inverse=True)
         repeats = len(queries) // len(y)
         queries = queries.with_groups(np.repeat(group[1], repeats))
@@ -96,6 +102,8 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     options = parser().parse_args(arguments)
     try:
+        if options.out is not None and not options.out.parent.is_dir():
+            raise FileError(f"--out {options.out}: there is no folder {options.out.parent}.")
         queries = _queries(options)
         summary = summarise(queries, confidence_level=options.confidence_level)
         print(summary.text())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -22,6 +23,8 @@ FORMATS = {
     ".ndjson": "jsonl",
     ".parquet": "parquet",
 }
+
+_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,14}")
 
 # Rows between two looks at the clock.
 _STEP = 50_000
@@ -121,9 +124,11 @@ def _delimited_rows(
     for name in names:
         if name not in header:
             raise _missing(path, name, header)
+        if header.count(name) > 1:
+            raise FileError(f"{path.name}: the header has {header.count(name)} columns {name!r}.")
     places = [header.index(name) for name in names]
     for row in reader:
-        if not row:
+        if not row or (len(row) == 1 and not row[0].strip()):
             continue
         if len(row) != len(header):
             raise FileError(
@@ -188,12 +193,15 @@ def as_labels(values: list[Any], name: str) -> Array:
     for row, value in enumerate(values, start=1):
         if value is None or value == "":
             raise FileError(f"column {name!r}, row {row}: the label is missing.")
-    texts = {str(value) for value in set(values)}
-    if {text.lower() for text in texts} <= {"true", "false"}:
-        return np.array([str(value).lower() == "true" for value in values])
-    try:
-        numbers = {text: float(text) for text in texts}
-    except ValueError:
-        return np.array([str(value) for value in values])
-    column = np.array([numbers[str(value)] for value in values])
-    return column.astype(int) if (column % 1 == 0).all() else column
+        if isinstance(value, (list, dict)):
+            raise FileError(f"column {name!r}, row {row}: {value!r} is not a label.")
+    texts = [str(value) for value in values]
+    distinct = set(texts)
+    if {text.lower() for text in distinct} <= {"true", "false"}:
+        return np.array([text.lower() == "true" for text in texts])
+    # Only texts that are written as numbers are, in one way each: 01 is not 1.
+    if distinct <= {"0.0", "1.0", "-1.0"}:
+        return np.array([int(float(text)) for text in texts])
+    if all(_INTEGER.fullmatch(text) for text in distinct):
+        return np.array([int(text) for text in texts])
+    return np.array(texts)

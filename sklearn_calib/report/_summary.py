@@ -6,6 +6,7 @@ import warnings
 from dataclasses import dataclass
 from typing import Any
 
+from sklearn_calib._results import percent
 from sklearn_calib.metrics import (
     CalibrationErrorResult,
     CalibrationTestResult,
@@ -36,7 +37,7 @@ class Summary:
     def rows(self) -> list[tuple[str, str]]:
         """Return the lines of the summary table: what, and its value."""
         low, high = self.result.confidence_interval
-        level = f"{self.result.confidence_level:.0%}"
+        level = percent(self.result.confidence_level)
         n, yes = len(self.queries), int(self.queries.y_true.sum())
         gap, over = self.result.mean_gap, self.result.mean_overconfidence
         rows = [

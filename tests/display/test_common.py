@@ -170,3 +170,17 @@ def test_compare_strategies():
     bins = calibration_bins(SAMPLE.queries, n_bins=5, strategy="uniform")
     np.testing.assert_array_equal(displays[0].line_.get_ydata(), bins.prob_true)
     assert "width 0.2" in displays[0].ax_.get_title()
+
+
+def test_short_names_of_line_options_and_dollar_signs():
+    assert curve(curve_kwargs={"lw": 3}).line_.get_linewidth() == 3
+    assert labels(point_kwargs={"ms": 9}).points_[""].get_markersize() == 9
+    assert by_bin_size(curve_kwargs={"lw": 3}).plug_in_.get_linewidth() == 3
+    display = curve(name="$x_{$", confidence_level=0.995)
+    display.figure_.canvas.draw()
+    assert "99.5%" in display.ax_.get_legend().get_title().get_text()
+
+
+def test_integer_labels_sort_as_numbers():
+    display = labels(sort="label")
+    assert [t.get_text()[0] for t in display.ax_.get_yticklabels()[:3]] == ["0", "1", "2"]
