@@ -47,7 +47,11 @@ class ResidualMoments:
     null_spread : float
         The same for an error in proportion to the null variance.
     unit_variance : float
-        Variance of `square` if every residual had mean zero and variance one.
+        Variance of `square` if every residual had mean zero and variance one;
+        0 for groups, where it is not known.
+    residual_variance : float
+        Null variance of a single residual, averaged like `null_mean_variance`,
+        which for groups is that of a whole group.
     """
 
     n: float
@@ -63,7 +67,8 @@ class ResidualMoments:
     mean_square_variance: float
     null_mean_square_variance: float
     null_spread: float
-    unit_variance: float = 0.0
+    unit_variance: float
+    residual_variance: float
 
 
 def _bin_sums(
@@ -198,4 +203,5 @@ def residual_moments(queries: SortedQueries, ends: Array) -> ResidualMoments:
         null_mean_square_variance=null_fourth,
         null_spread=max(0.0, null_fourth / null_scale - 1.0),
         unit_variance=float(np.sum(per_pair**2 * 2.0 * four)),
+        residual_variance=float(np.dot(share, v0**3)) / null_scale,
     )

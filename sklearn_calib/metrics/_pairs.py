@@ -199,4 +199,6 @@ def grouped_moments(form: PairForm, null_variance: Array) -> ResidualMoments:
         mean_square_variance=third_pattern * max(t, 0.0),
         null_mean_square_variance=third_pattern,
         null_spread=n * float(np.sum(np.square(uneven))) / scale**2,
+        unit_variance=0.0,
+        residual_variance=float(np.dot(form.share, v0**3)) / scale,
     )

@@ -119,7 +119,7 @@ def _model(m: ResidualMoments, z: float) -> _Model:
         third_linear=24.0 * square_variance / m.n**2,
         third_cubic=2.0 * spread**2 / m.n**2,
         n=m.n,
-        null_residual_variance=m.null_mean_variance,
+        null_residual_variance=m.residual_variance,
         unit_variance=m.unit_variance,
     )
 

@@ -193,3 +193,11 @@ def test_the_protocol_is_found_inside_pipelines_and_searches():
     assert scorer(model, X, y) == scorer(Protocol(), inner, y)
     search = GridSearchCV(Protocol(), {"shift": [0.0, 0.4]}, scoring=scorer, cv=2).fit(X, y)
     assert scorer(search, X, y) == scorer(search.best_estimator_, X, y)
+
+
+def test_groups_of_independent_queries_cost_little():
+    """The floor for hard predictions must not widen grouped intervals of soft ones."""
+    sample = make_queries(2000, group_size=20, random_state=0)
+    grouped = calibration_error_interval(sample.queries).confidence_interval
+    alone = calibration_error_interval(sample.queries, groups=False).confidence_interval
+    assert grouped.high < 1.4 * alone.high
