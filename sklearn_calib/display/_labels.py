@@ -66,16 +66,11 @@ class LabelCalibrationDisplay:
 
     def _rows(self, sort: str, most: int | None) -> list[Any]:
         """Return the labels to draw, from top to bottom."""
-        first = next(iter(self.tables.values()))
-        counts: dict[Any, int] = {}
+        counts = self._counts()
         errors: dict[Any, float] = {}
         for table in self.tables.values():
-            for label, count, error in zip(
-                table.labels.tolist(), table.count, table.error, strict=True
-            ):
-                counts[label] = max(counts.get(label, 0), int(count))
-                if table is first or label not in errors:
-                    errors[label] = float(np.nan_to_num(error, nan=-1.0))
+            for label, error in zip(table.labels.tolist(), table.error, strict=True):
+                errors.setdefault(label, float(np.nan_to_num(error, nan=-1.0)))
         # Which labels are shown is a matter of how common they are, whatever the order.
         labels = sorted(counts, key=lambda label: -counts[label])[:most]
         if sort == "error":

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_calib._validation import Array
-from sklearn_calib.metrics._sorting import CHUNK, SortedQueries, sort_queries
+from sklearn_calib.metrics._sorting import CHUNK, SortedQueries, sorted_queries
 from sklearn_calib.queries import as_queries
 
 __all__ = ["select_bin_size"]
@@ -253,5 +253,5 @@ def select_bin_size(
     True
     """
     queries = as_queries(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label)
-    ordered = sort_queries(queries.y_true, queries.y_prob, queries.sample_weight)
+    ordered = sorted_queries(queries)
     return max(1, round(estimation_size(ordered)))

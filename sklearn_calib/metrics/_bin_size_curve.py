@@ -21,7 +21,7 @@ from sklearn_calib.metrics._bin_size import (
     leave_one_out_risks,
     n_effective,
 )
-from sklearn_calib.metrics._sorting import SortedQueries, sort_queries
+from sklearn_calib.metrics._sorting import SortedQueries, sorted_queries
 from sklearn_calib.queries import Queries, as_queries
 
 __all__ = ["BinSizeCurve", "bin_size_curve"]
@@ -135,7 +135,7 @@ def bin_size_curve(
     if isinstance(y_true, Queries) and y_prob is not None and bin_sizes is None:
         y_prob, bin_sizes = None, y_prob
     queries = as_queries(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label)
-    ordered = sort_queries(queries.y_true, queries.y_prob, queries.sample_weight)
+    ordered = sorted_queries(queries)
     scale = effective_scale(ordered)
     tried = candidate_sizes(n_effective(ordered))
     risks = leave_one_out_risks(ordered, tried)

@@ -18,7 +18,7 @@ from sklearn_calib._validation import (
     check_option,
 )
 from sklearn_calib.metrics._bin_size import cut, n_effective
-from sklearn_calib.metrics._sorting import SortedQueries, sort_queries
+from sklearn_calib.metrics._sorting import SortedQueries, sorted_queries
 from sklearn_calib.queries import as_queries
 
 __all__ = ["CalibrationBins", "calibration_bins"]
@@ -322,7 +322,7 @@ def calibration_bins(
     check_option(strategy, "strategy", STRATEGIES)
     check_bin_options(bin_size, n_bins)
     queries = as_queries(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label)
-    ordered = sort_queries(queries.y_true, queries.y_prob, queries.sample_weight)
+    ordered = sorted_queries(queries)
     if strategy == "uniform":
         if not isinstance(bin_size, str):
             raise ValueError(

@@ -21,7 +21,7 @@ from sklearn_calib._validation import (
 from sklearn_calib.metrics._bins import CalibrationBins, bin_means, wilson
 from sklearn_calib.metrics._inference import choose_groups
 from sklearn_calib.metrics._pairs import pair_form
-from sklearn_calib.metrics._sorting import SortedQueries, sort_queries
+from sklearn_calib.metrics._sorting import SortedQueries, sorted_queries
 from sklearn_calib.queries import as_queries
 
 __all__ = [
@@ -197,7 +197,7 @@ def smooth_calibration_curve(
     level = check_confidence_level(confidence_level)
     queries = as_queries(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label)
     group = choose_groups(queries, groups)
-    ordered = sort_queries(queries.y_true, queries.y_prob, queries.sample_weight, group)
+    ordered = sorted_queries(queries, group)
     bins, ends = _fine_bins(ordered)
     q, n = bins.prob_pred, bins.weight
     residual = bins.prob_true - q
@@ -333,7 +333,7 @@ def isotonic_calibration_curve(
     check_option(score, "score", ("brier", "log"))
     check_integer(n_resamples, "n_resamples", low=20)
     queries = as_queries(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label)
-    ordered = sort_queries(queries.y_true, queries.y_prob, queries.sample_weight)
+    ordered = sorted_queries(queries)
     w = np.ones(len(ordered)) if ordered.w is None else ordered.w
     # Equal predictions get one value: pool them before the fit.
     runs = bin_means(ordered, ordered.runs, None, "adaptive")

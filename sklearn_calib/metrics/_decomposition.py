@@ -13,7 +13,7 @@ from sklearn_calib._results import format_table
 from sklearn_calib._validation import Array, check_bin_options, check_option
 from sklearn_calib.metrics._bin_size import cut
 from sklearn_calib.metrics._bins import bin_means
-from sklearn_calib.metrics._sorting import SortedQueries, sort_queries
+from sklearn_calib.metrics._sorting import SortedQueries, sorted_queries
 from sklearn_calib.queries import as_queries
 
 __all__ = ["ScoreDecomposition", "score_decomposition"]
@@ -139,7 +139,7 @@ def score_decomposition(
     check_option(score, "score", SCORES)
     check_bin_options(bin_size, n_bins)
     queries = as_queries(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label)
-    ordered = sort_queries(queries.y_true, queries.y_prob, queries.sample_weight)
+    ordered = sorted_queries(queries)
     ends, _ = cut(ordered, bin_size, n_bins, purpose="estimate")
     if score == "log":
         ordered = _inside(ordered)

@@ -18,7 +18,7 @@ from sklearn_calib._validation import (
 )
 from sklearn_calib.metrics._bin_size import cut
 from sklearn_calib.metrics._bins import NORMS, bin_means, check_squared
-from sklearn_calib.metrics._sorting import SortedQueries, sort_queries
+from sklearn_calib.metrics._sorting import SortedQueries, sorted_queries
 from sklearn_calib.queries import AVERAGES, Queries, as_queries, classifier_queries
 
 __all__ = ["adaptive_bin_calibration_error"]
@@ -62,7 +62,7 @@ def pooled_error(
     least_bins: int = 1,
 ) -> float:
     """Return the calibration error of checked queries with checked options."""
-    ordered = sort_queries(queries.y_true, queries.y_prob, queries.sample_weight)
+    ordered = sorted_queries(queries)
     if not debias:
         ends, size = cut(ordered, bin_size, n_bins, purpose="estimate", least_bins=least_bins)
         return bin_means(ordered, ends, size, "adaptive").error(norm, squared)

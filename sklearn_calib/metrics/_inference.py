@@ -14,7 +14,7 @@ from sklearn_calib.metrics._bins import CalibrationBins, bin_means
 from sklearn_calib.metrics._moments import ResidualMoments, residual_moments
 from sklearn_calib.metrics._pairs import PairForm, grouped_moments, pair_form
 from sklearn_calib.metrics._score_interval import null_pvalue
-from sklearn_calib.metrics._sorting import SortedQueries, sort_queries
+from sklearn_calib.metrics._sorting import SortedQueries, sorted_queries
 from sklearn_calib.queries import Queries
 
 # With groups, moments need a square matrix of bins: more of them would cost and not help.
@@ -125,7 +125,7 @@ def mixed_ends(ends: Array, group: Array) -> Array:
 def make_sample(queries: Queries, bin_size: Any, n_bins: int | None, groups: Any = None) -> Sample:
     """Sort and cut queries for inference."""
     group = choose_groups(queries, groups)
-    ordered = sort_queries(queries.y_true, queries.y_prob, queries.sample_weight, group)
+    ordered = sorted_queries(queries, group)
     if len(ordered) < LEAST_ROWS:
         raise TooFewError(
             f"An interval or a test needs at least {LEAST_ROWS} queries, got {len(ordered)}"

@@ -23,7 +23,7 @@ from sklearn_calib.metrics._bins import CalibrationBins, bin_means
 from sklearn_calib.metrics._inference import check_inference_bins, make_sample
 from sklearn_calib.metrics._resampling import bca_limits, bootstrap_squares, sampled_errors
 from sklearn_calib.metrics._score_interval import score_interval
-from sklearn_calib.metrics._sorting import sort_queries
+from sklearn_calib.metrics._sorting import sorted_queries
 from sklearn_calib.queries import Queries, as_queries
 
 __all__ = ["CalibrationErrorResult", "calibration_error_interval"]
@@ -118,7 +118,7 @@ def interval_of_queries(
                 "method='sampling' takes the queries as independent; leave groups out, or use "
                 "another method."
             )
-        ordered = sort_queries(queries.y_true, queries.y_prob, queries.sample_weight)
+        ordered = sorted_queries(queries)
         ends, size = cut(ordered, bin_size, n_bins, purpose="infer")
         bins = bin_means(ordered, ends, size, "adaptive")
         errors = sampled_errors(bins, n_resamples, check_generator(random_state), squared)

@@ -61,10 +61,20 @@ class PairForm:
     @cached_property
     def factor(self) -> Array:
         """The c_b: the share of the bin over the weight of its pairs of units."""
-        own = np.asarray(self.weights.multiply(self.weights).sum(axis=0)).ravel()
-        pairs = np.square(self.bin_weight) - own
+        pairs = np.square(self.bin_weight) - self.own_weight
         # A bin with a single unit has no pair, and cannot say anything.
-        return np.divide(self.share, pairs, out=np.zeros_like(pairs), where=pairs > 1e-12 * own)
+        some = pairs > 1e-12 * self.own_weight
+        return np.divide(self.share, pairs, out=np.zeros_like(pairs), where=some)
+
+    @cached_property
+    def own_weight(self) -> Array:
+        """Sum over units of their squared weight in each bin."""
+        return np.asarray(self.weights.multiply(self.weights).sum(axis=0)).ravel()
+
+    @cached_property
+    def unit_weight(self) -> Array:
+        """Weight of each unit."""
+        return np.asarray(self.weights.sum(axis=1)).ravel()
 
     @cached_property
     def self_terms(self) -> Array:
@@ -90,8 +100,7 @@ class PairForm:
     @cached_property
     def n_units(self) -> float:
         """Kish's effective number of units."""
-        unit = np.asarray(self.weights.sum(axis=1)).ravel()
-        return float(unit.sum() ** 2 / np.square(unit).sum())
+        return float(self.unit_weight.sum() ** 2 / np.square(self.unit_weight).sum())
 
     def centred(self) -> PairForm:
         """Return the form of the residuals without their bin means."""
@@ -142,12 +151,10 @@ def _composition_variance(form: PairForm, noise: Array) -> float:
     """
     total = form.bin_weight.sum()
     product = form.products
-    unit = np.asarray(form.weights.sum(axis=1)).ravel() / total
-    contribution = (form.weights @ product) / total - unit * form.square
+    contribution = (form.weights @ product - form.unit_weight * form.square) / total
     variance = noise / np.square(form.bin_weight)
     product_variance = 2.0 * np.square(variance) + 4.0 * np.maximum(product, 0.0) * variance
-    own_weight = np.asarray(form.weights.multiply(form.weights).sum(axis=0)).ravel()
-    excess = float(np.dot(own_weight, product_variance)) / total**2
+    excess = float(np.dot(form.own_weight, product_variance)) / total**2
     return max(0.0, float(np.sum(np.square(contribution))) - excess)
 
 
@@ -182,8 +189,7 @@ def grouped_moments(form: PairForm, null_variance: Array) -> ResidualMoments:
     apart = float(np.dot(np.square(step), inner.diagonal()))
     null_linear = (float(np.dot(step, once)) + apart) / 2.0
     unit_square = form.weights @ v0**2
-    unit_share = np.asarray(form.weights.sum(axis=1)).ravel() / form.bin_weight.sum()
-    uneven = unit_square / form.bin_weight.sum() - unit_share * scale
+    uneven = (unit_square - form.unit_weight * scale) / form.bin_weight.sum()
     third_pattern = float(np.dot(form.factor, once**2)) * n**2 / scale
     return ResidualMoments(
         n=n,

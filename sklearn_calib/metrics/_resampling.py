@@ -73,8 +73,9 @@ def _influence(form: PairForm) -> Array:
     product = form.products
     per_weight = product / total - 2.0 * form.factor * product * form.bin_weight
     own = form.weights.multiply(form.weights) @ (2.0 * form.factor * product)
-    unit = np.asarray(form.weights.sum(axis=1)).ravel()
-    return 2.0 * form.rows + form.weights @ per_weight + own - unit * form.square / total
+    return (
+        2.0 * form.rows + form.weights @ per_weight + own - form.unit_weight * form.square / total
+    )
 
 
 def bca_limits(form: PairForm, squares: Array, level: float) -> tuple[float, float]:

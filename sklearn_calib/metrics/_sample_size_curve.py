@@ -19,7 +19,7 @@ from sklearn_calib._validation import (
 from sklearn_calib.metrics._bin_size_curve import RunningSums
 from sklearn_calib.metrics._inference import LEAST_ROWS
 from sklearn_calib.metrics._interval import interval_of_queries
-from sklearn_calib.metrics._sorting import sort_queries
+from sklearn_calib.metrics._sorting import sorted_queries
 from sklearn_calib.queries import Queries, as_queries
 
 __all__ = ["SampleSizeCurve", "sample_size_curve"]
@@ -142,7 +142,7 @@ def sample_size_curve(
     rows = []
     for size in sizes:
         part = queries._take(np.sort(order[:size]))
-        ordered = sort_queries(part.y_true, part.y_prob, part.sample_weight)
+        ordered = sorted_queries(part)
         ends = ordered.cut_by_size(max(1, round(math.sqrt(size))))
         _, plug_in, _, *null = RunningSums(ordered).at(ends, level)
         result = interval_of_queries(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_calib._validation import Array
+from sklearn_calib.queries import Queries
 
 # Rows handled at a time where a pass over the data makes temporaries: they stay in cache.
 CHUNK = 32_768
@@ -212,3 +213,8 @@ def sort_queries(
     np.bitwise_and(key, 1, out=answers, casting="unsafe")
     key >>= 1
     return SortedQueries(answers, key.view(np.float64))
+
+
+def sorted_queries(queries: Queries, group: Array | None = None) -> SortedQueries:
+    """Sort a Queries object, with the given groups or with none."""
+    return sort_queries(queries.y_true, queries.y_prob, queries.sample_weight, group)

@@ -147,11 +147,10 @@ def calibration_test(
     if method == "auto":
         small = len(queries) <= _RESAMPLE_UP_TO and not sample.grouped
         method = "resampling" if small else "asymptotic"
-    if sample.impossible:
-        value = (_Binned(sample) if statistic == "binned" else _Kuiper(sample)).value()
-        return CalibrationTestResult(value, 0.0, method, statistic)
     measure = _Binned(sample) if statistic == "binned" else _Kuiper(sample)
     value = measure.value()
+    if sample.impossible:
+        return CalibrationTestResult(value, 0.0, method, statistic)
     if method == "asymptotic":
         return CalibrationTestResult(value, measure.pvalue(value), method, statistic)
     rng = check_generator(random_state)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sklearn_calib._results import percent
@@ -99,4 +99,4 @@ def summarise(queries: Queries, *, confidence_level: float, random_state: Any = 
             notes=(),
         )
     notes = tuple(dict.fromkeys(str(warning.message) for warning in caught))
-    return Summary(**{**vars(summary), "notes": notes})
+    return replace(summary, notes=notes)
