@@ -139,10 +139,12 @@ class BinSizeDisplay(ModelDisplay):
         )  # fmt: skip
         debiased, plug_in = self.debiased_.get_color(), self.plug_in_.get_color()
         remember(self.debiased_, SizeDrawing(against, (debiased, plug_in)))
+        # The shades of a second display need no words of their own: their colours tell.
+        level = percent(curve.confidence_level)
         low, high = curve.null_interval
         self.null_ = ax.fill_between(
             x, low, high, color=plug_in, alpha=0.2, linewidth=0, zorder=0,
-            label=f"{start}plug-in error if calibrated ({percent(curve.confidence_level)})",
+            label=None if others else f"plug-in error if calibrated ({level})",
         )  # fmt: skip
         self.selected_ = self.interval_ = None
         if isinstance(curve, BinSizeCurve):
@@ -154,7 +156,7 @@ class BinSizeDisplay(ModelDisplay):
             bounds = curve.confidence_interval
             self.interval_ = ax.vlines(
                 x, bounds.low, bounds.high, color=debiased, linewidth=1,
-                label=f"{start}its {percent(curve.confidence_level)} interval",
+                label=None if others else f"{level} interval",
             )  # fmt: skip
         self.truth_ = None
         if truth is not None:

@@ -92,7 +92,7 @@ class CalibrationPlot:
             Show only this range of predictions and frequencies; by default all
             of it, or what the axes were zoomed to before.
         shade : bool, default=False
-            Shade and name the regions of over- and underconfidence.
+            Shade the regions of over- and underconfidence.
         ref_line : bool, default=True
             Draw the diagonal of perfect calibration.
         legend : bool, default=True
@@ -117,10 +117,7 @@ class CalibrationPlot:
                 "distribution='histogram' needs counts, which this display was made without: "
                 "make it with from_predictions, from_estimator or from_cv_results."
             )
-        self.figure_, self.ax_ = new_axes(ax, figsize=(5.4, 6.4 if tall else 5.4))
-        if ax is None and tall:
-            # Room for the label below the histogram, which the layout does not see.
-            self.figure_.get_layout_engine().set(h_pad=0.2)
+        self.figure_, self.ax_ = new_axes(ax, figsize=(5.4, 6.6 if tall else 5.4))
         ax = self.ax_
         level, bins = self.confidence_level, self.bins
         drawing, others = open_axes(ax, scale, zoom, bins)
@@ -135,7 +132,7 @@ class CalibrationPlot:
             self.reference_ = draw_diagonal(ax)
             drawing.reference = True
         if shade and not any(other.shaded for other in others):
-            shade_confidence(ax, drawing)
+            shade_confidence(ax, scale)
             drawing.shaded = True
         self.consistency_ = None
         if consistency:
@@ -187,7 +184,10 @@ class CalibrationPlot:
             title = None
             if self.result is not None:
                 title = f"Calibration error [{percent(self.result.confidence_level)} interval]"
-            ax.legend(loc="best", fontsize="small", title=title, title_fontsize="small")
+            # The best place avoids shades, which are everywhere.
+            shaded = any(drawn.shaded for drawn in (*others, drawing))
+            place = "upper left" if shaded else "best"
+            ax.legend(loc=place, fontsize="small", title=title, title_fontsize="small")
         if despine:
             despine_axes(ax)
         return self

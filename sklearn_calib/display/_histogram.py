@@ -84,10 +84,20 @@ class PredictionCounts:
 
 def histogram_axes(ax: Any) -> Any:
     """Return a small axes below, for the histograms of all curves on these axes."""
-    below = ax.inset_axes((0.0, -0.36, 1.0, 0.2), sharex=ax)
+    from matplotlib.transforms import ScaledTranslation, blended_transform_factory
+
+    # As wide as the axes, and in inches from their lower edge: a layout engine can make room
+    # for it, which it cannot for something that grows with the axes.
+    inches = ax.figure.dpi_scale_trans + ScaledTranslation(0, 0, ax.transAxes)
+    below = ax.inset_axes(
+        (0.0, -0.9, 1.0, 0.78),
+        transform=blended_transform_factory(ax.transAxes, inches),
+        sharex=ax,
+    )
     below.tick_params(labelsize="small")
     below.set_xlabel(ax.get_xlabel())
     ax.set_xlabel("")
+    ax.tick_params(axis="x", labelbottom=False)
     return below
 
 

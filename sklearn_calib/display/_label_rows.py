@@ -99,5 +99,16 @@ def arrange(
     ax.axhline(len(labels) - 0.25, color="0.7", linewidth=0.8, gid="separator")
 
 
+def legend_above_rows(ax: Any, handles: list[Any]) -> None:
+    """Draw a legend in a strip of its own above the first row, where it hides no points."""
+    longest = max(len(handle.get_label()) for handle in handles)
+    columns = max(1, min(len(handles), 60 // (longest + 5)))
+    ax.legend(handles=handles, loc="upper right", ncols=columns, fontsize="small", frameon=False)
+    inches = 0.15 + 0.2 * -(-len(handles) // columns)
+    bottom, top = ax.get_ylim()
+    height = ax.get_window_extent().height / ax.figure.dpi
+    ax.set_ylim(bottom, top - inches * (bottom - top) / max(height - inches, inches))
+
+
 def _text(label: Any) -> str:
     return plain_text(" ".join(map(str, label)) if isinstance(label, tuple) else label)

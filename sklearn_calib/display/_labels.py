@@ -9,7 +9,13 @@ import numpy as np
 
 from sklearn_calib._results import percent
 from sklearn_calib._validation import check_integer, check_option
-from sklearn_calib.display._label_rows import LabelDrawing, arrange, average_sizes, sort_labels
+from sklearn_calib.display._label_rows import (
+    LabelDrawing,
+    arrange,
+    average_sizes,
+    legend_above_rows,
+    sort_labels,
+)
 from sklearn_calib.display._matplotlib import (
     despine_axes,
     drawings_on,
@@ -146,13 +152,13 @@ class LabelCalibrationDisplay:
             drawings.append(LabelDrawing(table, points, intervals, means))
             remember(points, drawings[-1])
         arrange(ax, drawings, labels, averages)
+        if legend and len(drawings) > 1:
+            legend_above_rows(ax, [drawing.points for drawing in drawings])
         level = tables[0].confidence_level
         ax.set_xlabel(f"Calibration error [{percent(level)} interval]")
-        ax.set_ylabel("Label (number of times it is right)")
+        ax.set_ylabel("Label (count)")
         ax.grid(axis="x", color="0.5", alpha=0.25, linewidth=0.8)
         ax.set_axisbelow(True)
-        if legend and len(drawings) > 1:
-            ax.legend(handles=[drawing.points for drawing in drawings], fontsize="small")
         if despine:
             despine_axes(ax)
         return self

@@ -140,26 +140,15 @@ def draw_diagonal(ax: Any) -> Any:
     )  # fmt: skip
 
 
-def shade_confidence(ax: Any, drawing: CurveDrawing) -> None:
-    """Shade and name the regions in which predictions are too extreme, or not enough."""
-    x = np.linspace(0.0, 1.0, 201)
-    if drawing.scale == "logit":
-        x = 1.0 / (1.0 + np.exp(np.linspace(28.0, -28.0, 201)))
-    end = np.where(x < 0.5, x[-1], x[0])
-    style: dict[str, Any] = {"alpha": 0.08, "linewidth": 0, "zorder": 0}
-    ax.fill_between(x, x, end, color=COLOURS[1], **style)
-    ax.fill_between(x, x, end[::-1], color=COLOURS[0], **style)
-    # Where one half lies between the left and the right of what is shown.
-    low, half, high = ax.transAxes.inverted().transform(
-        ax.transData.transform([(drawing.limits[0], 0.5), (0.5, 0.5), (drawing.limits[1], 0.5)])
-    )[:, 0]
-    share = float(np.clip((half - low) / (high - low), 0.0, 1.0))
-    style = {"fontsize": "small", "color": "0.35", "transform": ax.transAxes, "zorder": 1}
-    if share >= 0.3:
-        ax.text(0.03, 0.62, "overconfident:\npredictions too low", va="top", **style)
-        ax.text(min(share, 0.99) - 0.01, 0.05, "underconfident", ha="right", **style)
-    if share <= 0.7:
-        ax.text(
-            0.98, 0.38, "overconfident:\npredictions too high", ha="right", va="bottom", **style
-        )
-        ax.text(max(share, 0.01) + 0.01, 0.95, "underconfident", va="top", **style)
+def shade_confidence(ax: Any, scale: str) -> None:
+    """Shade the regions in which predictions are too extreme, or not extreme enough."""
+    x = np.linspace(0.0, 0.5, 101)
+    if scale == "logit":
+        x = 1.0 / (1.0 + np.exp(np.linspace(28.0, 0.0, 101)))
+    x = np.concatenate((x, 1.0 - x[::-1]))
+    top, bottom = x[-1], x[0]
+    # Left of one half, predictions are too extreme where too low; right of it, where too high.
+    extreme = np.repeat([top, bottom], len(x) // 2)
+    style: dict[str, Any] = {"alpha": 0.1, "linewidth": 0, "zorder": 0}
+    ax.fill_between(x, x, extreme, color=COLOURS[1], label="overconfident", **style)
+    ax.fill_between(x, x, extreme[::-1], color=COLOURS[0], label="underconfident", **style)
