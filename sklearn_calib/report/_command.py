@@ -65,7 +65,7 @@ def _queries(arguments: argparse.Namespace) -> Queries:
     names += [name for name in (arguments.group, arguments.weight) if name is not None]
     columns = read_columns(arguments.file, list(dict.fromkeys(names)))
     y = as_labels(columns[arguments.y_true], arguments.y_true)
-    proba = [as_numbers(columns[name], name) for name in arguments.y_prob]
+    proba = [as_numbers(columns[name], name, commas=True) for name in arguments.y_prob]
     weight = None
     if arguments.weight is not None:
         weight = as_numbers(columns[arguments.weight], arguments.weight)
