@@ -42,7 +42,7 @@ print(curves["naive Bayes"])
 # %%
 # The picture
 # -----------
-# :class:`~sklearn_calib.BinSizeDisplay` draws such a curve. The grey *null band* is where the plain
+# :class:`~sklearn_calib.BinSizeDisplay` draws such a curve. The shaded *null band* is where the plain
 # (plug-in) error of a perfectly calibrated model would fall in 95 % of samples. It rises to the
 # left: in small bins, chance looks like error.
 

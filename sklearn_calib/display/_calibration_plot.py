@@ -117,7 +117,7 @@ class CalibrationPlot:
                 "distribution='histogram' needs counts, which this display was made without: "
                 "make it with from_predictions, from_estimator or from_cv_results."
             )
-        self.figure_, self.ax_ = new_axes(ax, figsize=(5.4, 6.6 if tall else 5.4))
+        self.figure_, self.ax_ = new_axes(ax, figsize=(5.4, 6.5 if tall else 5.4))
         ax = self.ax_
         level, bins = self.confidence_level, self.bins
         drawing, others = open_axes(ax, scale, zoom, bins)

@@ -48,7 +48,7 @@ class Summary:
             (f"{level} interval", f"{low:.4f} to {high:.4f}"),
         ]
         rows += [
-            (f"test of perfect calibration ({test.name})", f"p = {test.pvalue:.3g}")
+            (f"test of perfect calibration ({test.name})", _p_value(test.pvalue))
             for test in self.tests
         ]
         rows += [
@@ -62,7 +62,7 @@ class Summary:
             ("  of it calibration", f"{self.log.calibration:.4f}"),
             ("  of it refinement", f"{self.log.refinement:.4f}"),
             ("  of it within bins", f"{self.log.within_bin:.4f}"),
-            ("bins of these parts", f"{self.brier.n_bins}, those of the curve"),
+            ("bins of these parts", f"{self.brier.n_bins}, as in the curve"),
             ("suggested bin size", f"{self.bin_size:,}"),
         ]
         return rows
@@ -76,6 +76,11 @@ class Summary:
             lines += ["", "by label, most common first:", str(self.labels.most_common())]
         lines += [f"note: {note}" for note in self.notes]
         return "\n".join(lines)
+
+
+def _p_value(value: float) -> str:
+    # Below the smallest numbers there are, nothing is left but their order of size.
+    return f"p = {value:.3g}" if value > 0.0 else "p < 1e-300"
 
 
 def _direction(gap: float) -> str:

@@ -92,7 +92,7 @@ def test_scores_are_split_over_the_bins_of_the_curve():
     assert summary.brier.n_bins == summary.log.n_bins == len(bins) == 17
     assert summary.brier.refinement == pytest.approx(bins.refinement)
     assert summary.brier.calibration == pytest.approx(bins.error(squared=True))
-    assert dict(summary.rows())["bins of these parts"] == "17, those of the curve"
+    assert dict(summary.rows())["bins of these parts"] == "17, as in the curve"
     weight = np.random.default_rng(0).random(5000)
     weighted = Queries(calibrated.y_true, calibrated.y_prob, sample_weight=weight)
     summary = summarise(weighted, confidence_level=0.95)
