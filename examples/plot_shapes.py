@@ -22,8 +22,8 @@ samples = {
 }
 
 # %%
-# ``shade=True`` colours the regions in which predictions are overconfident (too high above one half,
-# too low below it) and those in which they are underconfident.
+# ``shade=True`` colours the regions in which predictions are overconfident (too high above one
+# half, too low below it) and those in which they are underconfident.
 
 import matplotlib.pyplot as plt
 

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -288,6 +289,22 @@ def test_module_can_be_run(tmp_path):
     )  # fmt: skip
     assert bad.returncode == 2
     assert "Traceback" not in bad.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pipes of this kind")
+def test_a_reader_may_stop_early(tmp_path):
+    path = write(tmp_path / "p.csv")
+    command = [sys.executable, "-m", "sklearn_calib", "report", str(path), "--y-true", "label"]
+    read, end = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        [*command, "--y-prob", "score", "--pos-label", "yes"],
+        stdout=end, stderr=subprocess.PIPE, text=True, check=False,
+        cwd=Path(__file__).parents[2],
+    )  # fmt: skip
+    os.close(end)
+    assert done.returncode == 0
+    assert done.stderr == ""
 
 
 CHROMIUM = next(
