@@ -4,7 +4,12 @@ Importing the package registers its scorer strings with scikit-learn.
 """
 
 from sklearn_calib._results import ConfidenceInterval
-from sklearn_calib.datasets import SimulatedQueries, make_queries
+from sklearn_calib.datasets import (
+    SimulatedQueries,
+    TaggedSequences,
+    make_queries,
+    make_tagged_sequences,
+)
 from sklearn_calib.display import (
     AdaptiveCalibrationDisplay,
     BinSizeDisplay,
@@ -38,8 +43,10 @@ from sklearn_calib.metrics import (
 from sklearn_calib.queries import Queries, classifier_queries, tag_queries
 from sklearn_calib.sequence import (
     CRFTagger,
+    CrossValMarginals,
     HMMTagger,
     LatticeMarginals,
+    cross_val_marginals,
     forward_backward,
     sample_sequences,
     viterbi,
@@ -60,6 +67,7 @@ __all__ = [
     "CalibrationTestResult",
     "ConfidenceInterval",
     "CorpDecomposition",
+    "CrossValMarginals",
     "HMMTagger",
     "LabelCalibration",
     "LabelCalibrationDisplay",
@@ -68,6 +76,7 @@ __all__ = [
     "SampleSizeCurve",
     "ScoreDecomposition",
     "SimulatedQueries",
+    "TaggedSequences",
     "adaptive_bin_calibration_error",
     "bin_size_curve",
     "calibration_bins",
@@ -75,10 +84,12 @@ __all__ = [
     "calibration_test",
     "classifier_queries",
     "compare_calibration",
+    "cross_val_marginals",
     "forward_backward",
     "isotonic_calibration_curve",
     "label_calibration",
     "make_queries",
+    "make_tagged_sequences",
     "sample_sequences",
     "sample_size_curve",
     "score_decomposition",

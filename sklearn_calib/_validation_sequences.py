@@ -13,6 +13,8 @@ from sklearn_calib._validation import Array, check_array_like, check_integer
 __all__ = [
     "check_features",
     "check_lattice",
+    "check_partition",
+    "check_positive",
     "check_pseudocount",
     "check_same_sentences",
     "check_sentences",
@@ -136,6 +138,13 @@ def check_pseudocount(value: Any, name: str) -> float:
     return float(value)
 
 
+def check_positive(value: Any, name: str) -> float:
+    """Return a finite number above zero."""
+    if check_pseudocount(value, name) == 0.0:
+        raise ValueError(f"{name} must be above zero.")
+    return float(value)
+
+
 def check_same_sentences(X: Sequence[Any], y: Sequence[Any]) -> None:
     """Refuse tags that do not match their tokens, naming the first sentence that differs."""
     if len(X) != len(y):
@@ -190,3 +199,13 @@ def check_features(sentences: Sequence[Any], name: str = "X") -> None:
                     f"{name}[{i}][{t}] is {item!r}: the features of a token must be a dict with "
                     f"string keys, or a list of strings.{hint}"
                 )
+
+
+def check_partition(tests: Sequence[Array], n: int) -> None:
+    """Refuse folds that leave a sentence out or test it twice."""
+    times = np.bincount(np.concatenate(tests), minlength=n)
+    if (times != 1).any():
+        i = int((times != 1).argmax())
+        raise ValueError(
+            f"Sentence {i} is in {times[i]} test folds: cv must put each sentence into exactly one."
+        )

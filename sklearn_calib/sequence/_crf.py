@@ -82,7 +82,7 @@ class CRFTagger(SequenceTagger):
     >>> tagger.pairs_
     [('D', 'N'), ('N', 'V')]
     >>> tagger.predict_proba([["the", "dogs"]], unit="pair", pairs=1).round(2)
-    array([[0.71]])
+    array([[0.73]])
     """
 
     def __init__(

@@ -21,7 +21,7 @@ from sklearn_calib.sequence._packing import starts_of
 from sklearn_calib.sequence._tagger import SequenceTagger
 from sklearn_calib.sequence._unknown import UNKNOWN, learn_signatures, signatures
 
-__all__ = ["HMMTagger"]
+__all__ = ["HMMTagger", "import_hmm"]
 
 
 class HMMTagger(SequenceTagger):
@@ -80,7 +80,7 @@ class HMMTagger(SequenceTagger):
     >>> tagger.predict_proba([["the", "dogs"]]).shape
     (2, 3)
     >>> tagger.predict_proba([["the", "dogs"]], unit="pair", pairs=[("D", "N")]).round(2)
-    array([[0.9]])
+    array([[0.88]])
     """
 
     hmm_: Any
@@ -112,7 +112,7 @@ class HMMTagger(SequenceTagger):
         HMMTagger
             The fitted tagger.
         """
-        hmm = _hmmlearn()
+        hmm = import_hmm()
         check_option(self.unknown, "unknown", UNKNOWN)
         a = check_pseudocount(self.transition_pseudocount, "transition_pseudocount")
         b = check_pseudocount(self.emission_pseudocount, "emission_pseudocount")
@@ -279,7 +279,7 @@ def _normalize(count: Array) -> Array:
     return np.where(total > 0, count, 1.0) / np.where(total > 0, total, count.shape[-1])
 
 
-def _hmmlearn() -> Any:
+def import_hmm() -> Any:
     try:
         from hmmlearn import hmm
     except ImportError:
