@@ -75,7 +75,7 @@ def make_tagged_sequences(
     n_sequences : int, default=100
         Number of sentences.
     n_tags : int, default=5
-        Number of tags, at most 26.
+        Number of tags.
     n_words : int, default=200
         Number of different words.
     mean_length : float, default=10.0
@@ -109,8 +109,6 @@ def make_tagged_sequences(
     n = check_integer(n_sequences, "n_sequences")
     k = check_integer(n_tags, "n_tags")
     v = check_integer(n_words, "n_words")
-    if k > 26:
-        raise ValueError(f"n_tags must be at most 26, one for each letter; got {k}.")
     check_positive(tag_concentration, "tag_concentration")
     check_positive(word_concentration, "word_concentration")
     if not mean_length >= 1.0:
@@ -127,8 +125,9 @@ def make_tagged_sequences(
     for t in range(1, tags.shape[1]):
         tags[:, t] = _inverse(upto[tags[:, t - 1]], rng.random(n))
     words = _inverse(np.cumsum(emissions, axis=1)[tags], rng.random(tags.shape))
-    classes = np.array([chr(ord("A") + i) for i in range(k)])
-    vocabulary = [f"w{i:0{len(str(v - 1))}d}" for i in range(v)]
+    letters = [chr(ord("A") + i) for i in range(26)]
+    classes = np.array(letters[:k] if k <= 26 else _names("T", k))
+    vocabulary = _names("w", v)
     return TaggedSequences(
         [[vocabulary[i] for i in row[:m]] for row, m in zip(words, lengths, strict=True)],
         [classes[row[:m]].tolist() for row, m in zip(tags, lengths, strict=True)],
@@ -138,6 +137,11 @@ def make_tagged_sequences(
         transitions,
         emissions,
     )
+
+
+def _names(letter: str, n: int) -> list[str]:
+    """Return n numbered names that sort by number."""
+    return [f"{letter}{i:0{len(str(n - 1))}d}" for i in range(n)]
 
 
 def _inverse(cumulative: Array, u: Any) -> Array:
