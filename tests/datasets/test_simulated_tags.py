@@ -1,5 +1,7 @@
 """Simulated tagged sentences."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -14,7 +16,7 @@ def test_shares_are_those_of_the_model():
     pairs = np.zeros((3, 3))
     words = np.zeros((3, 12))
     for tokens, tags in zip(data.X, data.y, strict=True):
-        for a, b in zip(tags, tags[1:], strict=False):
+        for a, b in pairwise(tags):
             pairs[codes[a], codes[b]] += 1
         for word, tag in zip(tokens, tags, strict=True):
             words[codes[tag], data.vocabulary.index(word)] += 1
