@@ -4,7 +4,16 @@ Importing the package registers its scorer strings with scikit-learn.
 """
 
 from sklearn_calib._results import ConfidenceInterval
-from sklearn_calib.datasets import SimulatedQueries, make_queries
+from sklearn_calib.datasets import (
+    SimulatedQueries,
+    TaggedCorpus,
+    TweetCorpus,
+    load_ark_tweets,
+    load_conll2000,
+    load_sentiment140,
+    load_ud_ewt,
+    make_queries,
+)
 from sklearn_calib.display import (
     AdaptiveCalibrationDisplay,
     BinSizeDisplay,
@@ -57,6 +66,8 @@ __all__ = [
     "SampleSizeCurve",
     "ScoreDecomposition",
     "SimulatedQueries",
+    "TaggedCorpus",
+    "TweetCorpus",
     "adaptive_bin_calibration_error",
     "bin_size_curve",
     "calibration_bins",
@@ -66,6 +77,10 @@ __all__ = [
     "compare_calibration",
     "isotonic_calibration_curve",
     "label_calibration",
+    "load_ark_tweets",
+    "load_conll2000",
+    "load_sentiment140",
+    "load_ud_ewt",
     "make_queries",
     "sample_size_curve",
     "score_decomposition",
