@@ -44,7 +44,15 @@ from sklearn_calib.metrics import (
     select_bin_size,
     smooth_calibration_curve,
 )
-from sklearn_calib.queries import Queries, classifier_queries
+from sklearn_calib.queries import Queries, classifier_queries, tag_queries
+from sklearn_calib.sequence import (
+    CRFTagger,
+    HMMTagger,
+    LatticeMarginals,
+    forward_backward,
+    sample_sequences,
+    viterbi,
+)
 
 __version__ = "0.1.0"
 
@@ -53,6 +61,7 @@ __all__ = [
     "AdaptiveCalibrationDisplay",
     "BinSizeCurve",
     "BinSizeDisplay",
+    "CRFTagger",
     "CalibrationBins",
     "CalibrationComparison",
     "CalibrationCurve",
@@ -60,8 +69,10 @@ __all__ = [
     "CalibrationTestResult",
     "ConfidenceInterval",
     "CorpDecomposition",
+    "HMMTagger",
     "LabelCalibration",
     "LabelCalibrationDisplay",
+    "LatticeMarginals",
     "Queries",
     "SampleSizeCurve",
     "ScoreDecomposition",
@@ -75,6 +86,7 @@ __all__ = [
     "calibration_test",
     "classifier_queries",
     "compare_calibration",
+    "forward_backward",
     "isotonic_calibration_curve",
     "label_calibration",
     "load_ark_tweets",
@@ -82,8 +94,11 @@ __all__ = [
     "load_sentiment140",
     "load_ud_ewt",
     "make_queries",
+    "sample_sequences",
     "sample_size_curve",
     "score_decomposition",
     "select_bin_size",
     "smooth_calibration_curve",
+    "tag_queries",
+    "viterbi",
 ]

@@ -2,5 +2,6 @@
 
 from sklearn_calib.queries._classifier import AVERAGES, classifier_queries
 from sklearn_calib.queries._queries import Queries, as_queries
+from sklearn_calib.queries._tags import UNITS, tag_queries
 
-__all__ = ["AVERAGES", "Queries", "as_queries", "classifier_queries"]
+__all__ = ["AVERAGES", "UNITS", "Queries", "as_queries", "classifier_queries", "tag_queries"]

@@ -1,0 +1,15 @@
+"""Sequence taggers with exact marginals, and the lattice behind them."""
+
+from sklearn_calib.sequence._crf import CRFTagger
+from sklearn_calib.sequence._hmm import HMMTagger
+from sklearn_calib.sequence._lattice import LatticeMarginals, forward_backward
+from sklearn_calib.sequence._paths import sample_sequences, viterbi
+
+__all__ = [
+    "CRFTagger",
+    "HMMTagger",
+    "LatticeMarginals",
+    "forward_backward",
+    "sample_sequences",
+    "viterbi",
+]
