@@ -25,6 +25,7 @@ from sklearn_calib import (
     AdaptiveCalibrationDisplay,
     CRFTagger,
     HMMTagger,
+    Queries,
     load_ark_tweets,
     load_conll2000,
 )
@@ -45,9 +46,9 @@ def crf(features: str, value: float) -> CRFTagger:
 
 
 MODELS: dict[str, Any] = {
-    "HMM": ("pseudocount", [0.01, 0.1, 1.0], hmm),
-    "CRF-basic": ("c2", [0.01, 0.1, 1.0], lambda value: crf("word", value)),
-    "CRF-advanced": ("c2", [0.1, 0.3, 1.0], lambda value: crf("rich", value)),
+    "HMM": ("pseudocount", [0.001, 0.01, 0.1, 1.0], hmm),
+    "CRF-basic": ("c2", [0.003, 0.01, 0.1, 1.0], lambda value: crf("word", value)),
+    "CRF-advanced": ("c2", [0.03, 0.1, 0.3, 1.0], lambda value: crf("rich", value)),
 }
 
 
@@ -70,13 +71,17 @@ def corpora(options: Any) -> dict[str, Any]:
 
 def run(options: Any) -> dict[str, Any]:
     scorer = get_scorer("neg_adaptive_bin_calibration_error")
-    rows = []
+    rows, grid = [], []
     pictures: dict[str, Any] = {}
     for corpus, (tag, (train, dev, test)) in corpora(options).items():
         pictures[corpus] = {}
         for name, (parameter, values, make) in MODELS.items():
             models = {value: make(value).fit(*train) for value in values}
             scores = {v: (model.score(*dev), scorer(model, *dev)) for v, model in models.items()}
+            grid += [
+                {"corpus": corpus, "model": name, "value": v, "accuracy": a, "error": -e}
+                for v, (a, e) in scores.items()
+            ]
             chosen = {
                 "accuracy": choose(scores, lambda pair: pair[0]),
                 "calibration": choose(scores, lambda pair: pair[1]),
@@ -86,6 +91,7 @@ def run(options: Any) -> dict[str, Any]:
                 queries = model.calibration_queries(*test).where(label=tag)
                 drawn = model.sample(test[0], N_DRAWS, random_state=options.seed)
                 answers = np.concatenate([sentence == tag for sentence in drawn], axis=1)
+                draws = (Queries(answer, queries.y_prob) for answer in answers)
                 rows.append(
                     {
                         "corpus": corpus,
@@ -96,7 +102,7 @@ def run(options: Any) -> dict[str, Any]:
                         "value": value,
                         "accuracy": model.score(*test),
                         **measure(queries, seed=options.seed),
-                        "null": null_errors(queries.y_prob, answers),
+                        "null": null_errors(draws),
                     }
                 )
                 print({key: rows[-1][key] for key in list(rows[-1])[:10]}, flush=True)
@@ -107,6 +113,7 @@ def run(options: Any) -> dict[str, Any]:
         "iterations": ITERATIONS,
         "draws": N_DRAWS,
         "rows": rows,
+        "development": grid,
         "pictures": pictures,
     }
 

@@ -39,22 +39,20 @@ def rounded(value: Any) -> Any:
     return value
 
 
-def null_errors(y_prob: Any, answers: Iterable[Any], bin_size: int = BIN_SIZE) -> dict[str, Any]:
-    """Return the plain errors of the predictions for answers that the model itself drew.
+def null_errors(draws: Iterable[Queries], bin_size: int = BIN_SIZE) -> dict[str, Any]:
+    """Return the plain errors of predictions for answers that the model itself drew.
 
     This is what a perfectly calibrated model with these predictions would show.
     """
-    errors = [
-        adaptive_bin_calibration_error(answer, y_prob, bin_size=bin_size) for answer in answers
-    ]
+    errors = [adaptive_bin_calibration_error(queries, bin_size=bin_size) for queries in draws]
     return {"mean": np.mean(errors), "range": np.quantile(errors, [0.025, 0.975])}
 
 
-def independent_answers(y_prob: Any, seed: int = 0, n: int = 100) -> Iterable[Any]:
-    """Yield answers drawn one by one from the predictions."""
+def independent_draws(y_prob: Any, seed: int = 0, n: int = 100) -> Iterable[Queries]:
+    """Yield the predictions with answers drawn from them, one by one."""
     rng = np.random.default_rng(seed)
     for _ in range(n):
-        yield rng.random(len(y_prob)) < y_prob
+        yield Queries(rng.random(len(y_prob)) < y_prob, y_prob)
 
 
 def measure(queries: Queries, *, bin_size: int = BIN_SIZE, seed: int = 0) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from common import choose, independent_answers, main, measure, null_errors
+from common import choose, independent_draws, main, measure, null_errors
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, f1_score, get_scorer
@@ -88,7 +88,7 @@ def run(options: Any) -> dict[str, Any]:
                     "f1": f1_score(y_test, predicted),
                     "accuracy": accuracy_score(y_test, predicted),
                     **measure(queries, seed=options.seed),
-                    "null": null_errors(queries.y_prob, independent_answers(queries.y_prob)),
+                    "null": null_errors(independent_draws(queries.y_prob)),
                 }
             )
             print({key: rows[-1][key] for key in ("model", "chosen_by", "value", "f1", "error")})

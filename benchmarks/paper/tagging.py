@@ -43,6 +43,7 @@ POOLED_BIN_SIZE = 5000
 SELECTION = 3000
 ITERATIONS = 100
 PAIRS = 100
+N_DRAWS = 20
 
 
 def hmm(value: float, unknown: str) -> HMMTagger:
@@ -112,12 +113,10 @@ def test_model(model: Any, test: Any, pairs: Any, seed: int) -> dict[str, Any]:
     proba = model.predict_proba(X)
     tags = tag_queries(y, proba, classes=model.classes_)
     neighbours = model.calibration_queries(X, y, unit="pair", pairs=pairs)
-    answers = (
-        tag_queries(draw, proba, classes=model.classes_).y_true
-        for draw in model_draws(model, X, 10, seed)
+    draws = (
+        tag_queries(drawn, proba, classes=model.classes_)
+        for drawn in model_draws(model, X, N_DRAWS, seed)
     )
-    pooled = tag_queries(y, proba, classes=model.classes_)
-    known = np.isin(tags.label, model.classes_)
     tables = {"tag": label_calibration(tags), "pair": label_calibration(neighbours)}
     plain = {
         name: adaptive_bin_calibration_error(part, bin_size=200) for name, part in tags.by_label()
@@ -126,8 +125,8 @@ def test_model(model: Any, test: Any, pairs: Any, seed: int) -> dict[str, Any]:
     return {
         "numbers": {
             "accuracy": model.score(X, y),
-            **measure(pooled, bin_size=POOLED_BIN_SIZE, seed=seed),
-            "null": null_errors(tags.y_prob[known], answers, POOLED_BIN_SIZE),
+            **measure(tags, bin_size=POOLED_BIN_SIZE, seed=seed),
+            "null": null_errors(draws, POOLED_BIN_SIZE),
             "tags": len(tables["tag"]),
             "mean_of_tags": np.nanmean(tables["tag"].error),
             "mean_of_top_5_tags": np.nanmean(tables["tag"].most_common(5).error),
@@ -189,7 +188,9 @@ def run(options: Any) -> dict[str, Any]:
                 print({key: row[key] for key in list(row)[:12]}, flush=True)
         found["corpora"][corpus] = {
             "sentences": {
-                k: len(p[0]) for k, p in zip(("train", "dev", "test"), (train, dev, test))
+                "train": len(train[0]),
+                "dev": len(dev[0]),
+                "test": len(test[0]),
             },
             "tokens": sum(map(len, test[0])),
             "selection_scores": {name: entry["scores"] for name, entry in chosen.items()},
