@@ -6,7 +6,13 @@ Importing the package registers its scorer strings with scikit-learn.
 from sklearn_calib._results import ConfidenceInterval
 from sklearn_calib.datasets import (
     SimulatedQueries,
+    TaggedCorpus,
     TaggedSequences,
+    TweetCorpus,
+    load_ark_tweets,
+    load_conll2000,
+    load_sentiment140,
+    load_ud_ewt,
     make_queries,
     make_tagged_sequences,
 )
@@ -54,6 +60,7 @@ from sklearn_calib.sequence import (
 
 __version__ = "0.1.0"
 
+
 __all__ = [
     "AdaptiveBinCalibrationError",
     "AdaptiveCalibrationDisplay",
@@ -76,7 +83,9 @@ __all__ = [
     "SampleSizeCurve",
     "ScoreDecomposition",
     "SimulatedQueries",
+    "TaggedCorpus",
     "TaggedSequences",
+    "TweetCorpus",
     "adaptive_bin_calibration_error",
     "bin_size_curve",
     "calibration_bins",
@@ -88,6 +97,10 @@ __all__ = [
     "forward_backward",
     "isotonic_calibration_curve",
     "label_calibration",
+    "load_ark_tweets",
+    "load_conll2000",
+    "load_sentiment140",
+    "load_ud_ewt",
     "make_queries",
     "make_tagged_sequences",
     "sample_sequences",
