@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -109,24 +110,37 @@ def check_sentences(X: Any, name: str = "X", thing: str = "tokens") -> list[Any]
 def check_tags(y: Any, name: str = "y") -> list[Any]:
     """Return tag sequences as a list of lists of strings."""
     sentences = check_sentences(y, name, "tags")
-    for i, tags in enumerate(sentences):
-        for t, tag in enumerate(tags):
-            if not isinstance(tag, str):
-                raise TypeError(
-                    f"{name}[{i}][{t}] is {tag!r} ({type(tag).__name__}): tags must be strings, "
-                    "for example str(tag)."
-                )
+    if not all_strings(sentences):
+        i, t, tag = _first_other(sentences)
+        raise TypeError(
+            f"{name}[{i}][{t}] is {tag!r} ({type(tag).__name__}): tags must be strings, for "
+            "example str(tag)."
+        )
     return sentences
+
+
+def all_strings(sentences: Sequence[Any]) -> bool:
+    """Tell whether every item is a string, in one pass without a loop in Python."""
+    return all(issubclass(kind, str) for kind in set(map(type, chain.from_iterable(sentences))))
+
+
+def _first_other(sentences: Sequence[Any]) -> tuple[int, int, Any]:
+    """Return where the first item is that is not a string."""
+    return next(
+        (i, t, item)
+        for i, sentence in enumerate(sentences)
+        for t, item in enumerate(sentence)
+        if not isinstance(item, str)
+    )
 
 
 def check_tokens(sentences: Sequence[Any]) -> None:
     """Refuse tokens that are not strings."""
-    for i, sentence in enumerate(sentences):
-        for t, token in enumerate(sentence):
-            if not isinstance(token, str):
-                raise TypeError(
-                    f"X[{i}][{t}] is {token!r} ({type(token).__name__}): tokens must be strings."
-                )
+    if not all_strings(sentences):
+        i, t, token = _first_other(sentences)
+        raise TypeError(
+            f"X[{i}][{t}] is {token!r} ({type(token).__name__}): tokens must be strings."
+        )
 
 
 def check_pseudocount(value: Any, name: str) -> float:
@@ -185,7 +199,7 @@ def check_tag_pairs(pairs: Any, known: Sequence[tuple[str, str]], classes: Array
 
 def flatten(sentences: Iterable[Sequence[Any]]) -> list[Any]:
     """Return all items of all sentences, end to end."""
-    return [item for sentence in sentences for item in sentence]
+    return list(chain.from_iterable(sentences))
 
 
 def check_features(sentences: Sequence[Any], name: str = "X") -> None:

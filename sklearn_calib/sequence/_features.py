@@ -105,7 +105,7 @@ class WordFeatures:
         check_tokens(sentences)
         words = flatten(sentences)
         number = _numbered(words)
-        word = np.array([number[w] for w in words])
+        word = np.fromiter(map(number.__getitem__, words), np.intp, len(words))
         lengths = np.array([len(sentence) for sentence in sentences])
         length = np.repeat(lengths, lengths)
         position = np.arange(len(words)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
