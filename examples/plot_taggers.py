@@ -31,8 +31,8 @@ for name, tagger in taggers.items():
 # %%
 # Curves
 # ------
-# Each point is a bin of queries: is this token tagged A, B, ...? The tags of one token sum to one, and
-# tokens of one sentence depend on each other; the intervals allow for both, because every query
+# Each point is a bin of queries: is this token tagged A, B, ...? The tags of one token sum to one,
+# and tokens of one sentence depend on each other; the intervals allow for both, because every query
 # knows its sentence.
 
 import matplotlib.pyplot as plt
@@ -56,10 +56,10 @@ axes[1].set_title("Are these two tokens A B?")
 plt.show()
 
 # %%
-# The penalty ``c2`` decides how sure the CRF is of itself. With little of it, the CRF is overconfident:
-# where it says 90 %, it is right less often. With too much, it is timid. The HMM is of the family that
-# made the data, and its curve follows the diagonal. For pairs, the twenty most frequent ones are asked
-# about.
+# The penalty ``c2`` decides how sure the CRF is of itself. With little of it, the CRF is
+# overconfident: where it says 90 %, it is right less often. With too much, it is timid. The HMM is
+# of the family that made the data, and its curve follows the diagonal. For pairs, the twenty most
+# frequent ones are asked about.
 #
 # The true model
 # --------------
