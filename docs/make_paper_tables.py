@@ -92,7 +92,19 @@ def figure1(found: Row) -> str:
 
 # --- section 4.2
 
-CRITERIA = {"accuracy": "accuracy", "calibration": "our scorer"}
+CRITERIA = {"accuracy": "accuracy", "calibration": "our scorer", "both": "either"}
+
+
+def merged(rows: list[Row]) -> list[Row]:
+    """Return the rows without those in which both criteria chose the same model."""
+    found: list[Row] = []
+    for row in rows:
+        same = ("corpus", "model", "value")
+        if found and all(found[-1].get(key) == row.get(key) for key in same):
+            found[-1] = {**row, "chosen_by": "both"}
+        else:
+            found.append(row)
+    return found
 
 
 def setting(row: Row) -> str:
@@ -118,7 +130,7 @@ def tagging(found: Row) -> str:
                 f"{100 * row['mean_of_top_100_pairs']:.2f}",
                 f"{100 * row['mean_of_top_5_pairs']:.2f}",
             ]
-            for row in numbers["rows"]
+            for row in merged(numbers["rows"])
         ]
         sizes = numbers["sentences"]
         title = (
@@ -178,7 +190,7 @@ def ablation(found: Row) -> str:
             three(row["debiased"]),
             limits(row["interval"]),
         ]
-        for row in found["rows"]
+        for row in merged(found["rows"])
     ]
     title = (
         f"One question for each corpus. *Error* is the plain error in bins of "
