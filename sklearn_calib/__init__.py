@@ -7,12 +7,14 @@ from sklearn_calib._results import ConfidenceInterval
 from sklearn_calib.datasets import (
     SimulatedQueries,
     TaggedCorpus,
+    TaggedSequences,
     TweetCorpus,
     load_ark_tweets,
     load_conll2000,
     load_sentiment140,
     load_ud_ewt,
     make_queries,
+    make_tagged_sequences,
 )
 from sklearn_calib.display import (
     AdaptiveCalibrationDisplay,
@@ -47,14 +49,17 @@ from sklearn_calib.metrics import (
 from sklearn_calib.queries import Queries, classifier_queries, tag_queries
 from sklearn_calib.sequence import (
     CRFTagger,
+    CrossValMarginals,
     HMMTagger,
     LatticeMarginals,
+    cross_val_marginals,
     forward_backward,
     sample_sequences,
     viterbi,
 )
 
 __version__ = "0.1.0"
+
 
 __all__ = [
     "AdaptiveBinCalibrationError",
@@ -69,6 +74,7 @@ __all__ = [
     "CalibrationTestResult",
     "ConfidenceInterval",
     "CorpDecomposition",
+    "CrossValMarginals",
     "HMMTagger",
     "LabelCalibration",
     "LabelCalibrationDisplay",
@@ -78,6 +84,7 @@ __all__ = [
     "ScoreDecomposition",
     "SimulatedQueries",
     "TaggedCorpus",
+    "TaggedSequences",
     "TweetCorpus",
     "adaptive_bin_calibration_error",
     "bin_size_curve",
@@ -86,6 +93,7 @@ __all__ = [
     "calibration_test",
     "classifier_queries",
     "compare_calibration",
+    "cross_val_marginals",
     "forward_backward",
     "isotonic_calibration_curve",
     "label_calibration",
@@ -94,6 +102,7 @@ __all__ = [
     "load_sentiment140",
     "load_ud_ewt",
     "make_queries",
+    "make_tagged_sequences",
     "sample_sequences",
     "sample_size_curve",
     "score_decomposition",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from sklearn_calib._validation import Array, check_array_like, check_integer
 __all__ = [
     "check_features",
     "check_lattice",
+    "check_partition",
+    "check_positive",
     "check_pseudocount",
     "check_same_sentences",
     "check_sentences",
@@ -107,24 +110,37 @@ def check_sentences(X: Any, name: str = "X", thing: str = "tokens") -> list[Any]
 def check_tags(y: Any, name: str = "y") -> list[Any]:
     """Return tag sequences as a list of lists of strings."""
     sentences = check_sentences(y, name, "tags")
-    for i, tags in enumerate(sentences):
-        for t, tag in enumerate(tags):
-            if not isinstance(tag, str):
-                raise TypeError(
-                    f"{name}[{i}][{t}] is {tag!r} ({type(tag).__name__}): tags must be strings, "
-                    "for example str(tag)."
-                )
+    if not all_strings(sentences):
+        i, t, tag = _first_other(sentences)
+        raise TypeError(
+            f"{name}[{i}][{t}] is {tag!r} ({type(tag).__name__}): tags must be strings, for "
+            "example str(tag)."
+        )
     return sentences
+
+
+def all_strings(sentences: Sequence[Any]) -> bool:
+    """Tell whether every item is a string, in one pass without a loop in Python."""
+    return all(issubclass(kind, str) for kind in set(map(type, chain.from_iterable(sentences))))
+
+
+def _first_other(sentences: Sequence[Any]) -> tuple[int, int, Any]:
+    """Return where the first item is that is not a string."""
+    return next(
+        (i, t, item)
+        for i, sentence in enumerate(sentences)
+        for t, item in enumerate(sentence)
+        if not isinstance(item, str)
+    )
 
 
 def check_tokens(sentences: Sequence[Any]) -> None:
     """Refuse tokens that are not strings."""
-    for i, sentence in enumerate(sentences):
-        for t, token in enumerate(sentence):
-            if not isinstance(token, str):
-                raise TypeError(
-                    f"X[{i}][{t}] is {token!r} ({type(token).__name__}): tokens must be strings."
-                )
+    if not all_strings(sentences):
+        i, t, token = _first_other(sentences)
+        raise TypeError(
+            f"X[{i}][{t}] is {token!r} ({type(token).__name__}): tokens must be strings."
+        )
 
 
 def check_pseudocount(value: Any, name: str) -> float:
@@ -133,6 +149,13 @@ def check_pseudocount(value: Any, name: str) -> float:
         raise TypeError(f"{name} must be a number, got {value!r}.")
     if not 0.0 <= float(value) < np.inf:
         raise ValueError(f"{name} must be zero or more, and finite; got {value!r}.")
+    return float(value)
+
+
+def check_positive(value: Any, name: str) -> float:
+    """Return a finite number above zero."""
+    if check_pseudocount(value, name) == 0.0:
+        raise ValueError(f"{name} must be above zero.")
     return float(value)
 
 
@@ -176,7 +199,7 @@ def check_tag_pairs(pairs: Any, known: Sequence[tuple[str, str]], classes: Array
 
 def flatten(sentences: Iterable[Sequence[Any]]) -> list[Any]:
     """Return all items of all sentences, end to end."""
-    return [item for sentence in sentences for item in sentence]
+    return list(chain.from_iterable(sentences))
 
 
 def check_features(sentences: Sequence[Any], name: str = "X") -> None:
@@ -190,3 +213,13 @@ def check_features(sentences: Sequence[Any], name: str = "X") -> None:
                     f"{name}[{i}][{t}] is {item!r}: the features of a token must be a dict with "
                     f"string keys, or a list of strings.{hint}"
                 )
+
+
+def check_partition(tests: Sequence[Array], n: int) -> None:
+    """Refuse folds that leave a sentence out or test it twice."""
+    times = np.bincount(np.concatenate(tests), minlength=n)
+    if (times != 1).any():
+        i = int((times != 1).argmax())
+        raise ValueError(
+            f"Sentence {i} is in {times[i]} test folds: cv must put each sentence into exactly one."
+        )

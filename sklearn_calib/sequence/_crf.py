@@ -82,7 +82,7 @@ class CRFTagger(SequenceTagger):
     >>> tagger.pairs_
     [('D', 'N'), ('N', 'V')]
     >>> tagger.predict_proba([["the", "dogs"]], unit="pair", pairs=1).round(2)
-    array([[0.71]])
+    array([[0.73]])
     """
 
     def __init__(
@@ -175,9 +175,7 @@ class CRFTagger(SequenceTagger):
     def _keep(self, model: bytes) -> None:
         """Keep the bytes of a model, and what prediction needs of them."""
         self.model_ = model
-        self._parsed: CRFModel | None = None
-        parsed = self._model
-        self._order = np.argsort(parsed.labels)
+        self._parsed: CRFModel | None = parse_model(model)
 
     @property
     def _model(self) -> CRFModel:
@@ -209,15 +207,15 @@ class CRFTagger(SequenceTagger):
 
     def _potentials(self, sentences: list[Any]) -> Array:
         model = self._model
-        weights = model.weights[:, self._order]
         if isinstance(self._features, str):
-            return _named_features(self._features).scores(sentences, model.attributes, weights)
+            named = _named_features(self._features)
+            return named.scores(sentences, model.attributes, model.weights)
         ready = self._ready_features(sentences, self._features)
-        return (ready_matrix(ready, model.attributes) @ weights).toarray()
+        return (ready_matrix(ready, model.attributes) @ model.weights).toarray()
 
     @property
     def _log_transitions(self) -> Array:
-        return self._model.transitions[np.ix_(self._order, self._order)]
+        return self._model.transitions
 
     @classmethod
     def from_crfsuite(
@@ -249,7 +247,7 @@ class CRFTagger(SequenceTagger):
         tagger._training_log = log
         tagger._keep(Path(path).read_bytes())
         model = tagger._model
-        tagger.classes_ = np.array(model.labels)[tagger._order]
+        tagger.classes_ = np.array(model.labels)
         rows, columns = np.nonzero(model.seen)
         order = np.argsort(-model.transitions[rows, columns], kind="stable")
         tagger.pairs_ = [(model.labels[rows[i]], model.labels[columns[i]]) for i in order]

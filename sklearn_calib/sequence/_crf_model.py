@@ -32,7 +32,7 @@ class CRFModel:
     Attributes
     ----------
     labels : list of str
-        The labels, in the model's order.
+        The labels, sorted.
     attributes : dict of str to int
         The row of each attribute.
     weights : sparse matrix of shape (n_attributes, n_labels)
@@ -73,16 +73,20 @@ def _parse(data: bytes) -> CRFModel:
     records = np.frombuffer(data, FEATURE, n_features, at_features + CHUNK_HEAD)
     labels = _dictionary(data, at_labels, n_labels)
     attributes = _dictionary(data, at_attributes, n_attributes)
+    # The file has labels in the order of their first appearance.
+    names = sorted(labels)
+    place = np.empty(n_labels, dtype=np.intp)
+    place[[labels[name] for name in names]] = np.arange(n_labels)
     state, step = records[records["type"] == 0], records[records["type"] == 1]
     weights = sparse.csr_matrix(
-        (state["weight"], (state["source"].astype(int), state["target"].astype(int))),
+        (state["weight"], (state["source"].astype(np.intp), place[state["target"]])),
         shape=(n_attributes, n_labels),
     )
     transitions = np.zeros((n_labels, n_labels))
     seen = np.zeros((n_labels, n_labels), dtype=bool)
-    transitions[step["source"], step["target"]] = step["weight"]
-    seen[step["source"], step["target"]] = True
-    names = sorted(labels, key=lambda name: labels[name])
+    where = place[step["source"]], place[step["target"]]
+    transitions[where] = step["weight"]
+    seen[where] = True
     return CRFModel(names, attributes, weights, transitions, seen)
 
 

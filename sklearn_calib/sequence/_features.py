@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -15,33 +18,50 @@ from sklearn_calib._validation_sequences import check_features, check_tokens, fl
 __all__ = ["FEATURES", "WordFeatures", "attributes_of", "ready_matrix"]
 
 
-def _word(word: str) -> list[str]:
-    return [f"w={word}"]
+class _Kinds(dict[int, str]):
+    """The kind of each character, found when it is first met: a table for str.translate."""
+
+    def __missing__(self, code: int) -> str:
+        c = chr(code)
+        kind = "0" if c.isdigit() else "X" if c.isupper() else "x" if c.isalpha() else c
+        self[code] = kind
+        return kind
 
 
+_KINDS = _Kinds()
+_RUN = re.compile(r"(.)\1+", re.DOTALL)
+
+
+@lru_cache(maxsize=2**16)
 def _shape(word: str) -> str:
     """Return the kinds of characters, runs of one kind as one: "McDonald-95" is XxXx-0."""
-    kinds = [
-        "0" if c.isdigit() else "X" if c.isupper() else "x" if c.isalpha() else c for c in word
-    ]
-    return "".join(c for i, c in enumerate(kinds) if i == 0 or c != kinds[i - 1])
+    return _RUN.sub(r"\1", word.translate(_KINDS))
 
 
-def _rich(word: str) -> list[str]:
+def _word(at: str, word: str) -> list[str]:
+    return [f"{at}w={word}"]
+
+
+def _rich(at: str, word: str) -> list[str]:
     lower = word.lower()
     sizes = range(1, min(4, len(lower)) + 1)
     return [
-        f"w={word}",
-        f"lower={lower}",
-        f"shape={_shape(word)}",
-        f"length={min(len(word), 12)}",
-        *(f"prefix={lower[:n]}" for n in sizes),
-        *(f"suffix={lower[-n:]}" for n in sizes),
+        f"{at}w={word}",
+        f"{at}lower={lower}",
+        f"{at}shape={_shape(word)}",
+        f"{at}length={min(len(word), 12)}",
+        *[f"{at}prefix={lower[:n]}" for n in sizes],
+        *[f"{at}suffix={lower[-n:]}" for n in sizes],
     ]
 
 
-def _neighbour(word: str) -> list[str]:
-    return [f"w={word}", f"lower={word.lower()}", f"suffix={word[-3:]}", f"shape={_shape(word)}"]
+def _neighbour(at: str, word: str) -> list[str]:
+    return [
+        f"{at}w={word}",
+        f"{at}lower={word.lower()}",
+        f"{at}suffix={word[-3:]}",
+        f"{at}shape={_shape(word)}",
+    ]
 
 
 class WordFeatures:
@@ -50,21 +70,22 @@ class WordFeatures:
     Their scores can be computed once for each distinct word, and added up.
     """
 
-    def __init__(self, templates: Mapping[int, Callable[[str], list[str]]]) -> None:
+    def __init__(self, templates: Mapping[int, Callable[[str, str], list[str]]]) -> None:
         self.templates = templates
 
-    def _of(self, offset: int, word: str) -> list[str]:
-        prefix = f"{offset:+d}:" if offset else ""
-        return [prefix + name for name in self.templates[offset](word)]
-
-    def _edge(self, offset: int) -> list[str]:
-        return [f"{offset:+d}:edge"]
+    def _items(self, offset: int, words: Collection[str]) -> list[list[str]]:
+        """Return the attributes of each word, and last those of a place outside the sentence."""
+        make, at = self.templates[offset], f"{offset:+d}:" if offset else ""
+        items = [make(at, word) for word in words]
+        if any("\0" in word for word in words):
+            items = [[_c_string(name) for name in item] for item in items]
+        return [*items, [f"{at}edge"]]
 
     def attributes(self, sentences: Sequence[Sequence[str]]) -> list[list[list[str]]]:
         """Return a list of attributes for each token of each sentence."""
         check_tokens(sentences)
-        distinct = dict.fromkeys(flatten(sentences))
-        known = {o: {w: self._of(o, w) for w in distinct} for o in self.templates}
+        number = _numbered(flatten(sentences))
+        items = {offset: self._items(offset, number) for offset in self.templates}
         result = []
         for words in sentences:
             rows: list[list[str]] = []
@@ -72,7 +93,7 @@ class WordFeatures:
                 row: list[str] = []
                 for o in self.templates:
                     at = t + o
-                    row += known[o][words[at]] if 0 <= at < len(words) else self._edge(o)
+                    row += items[o][number[words[at]] if 0 <= at < len(words) else -1]
                 rows.append(row)
             result.append(rows)
         return result
@@ -83,21 +104,19 @@ class WordFeatures:
         """Return the summed weights of each token's attributes; a row a token."""
         check_tokens(sentences)
         words = flatten(sentences)
-        number = {word: i for i, word in enumerate(dict.fromkeys(words))}
-        word = np.array([number[w] for w in words])
+        number = _numbered(words)
+        word = np.fromiter(map(number.__getitem__, words), np.intp, len(words))
         lengths = np.array([len(sentence) for sentence in sentences])
         length = np.repeat(lengths, lengths)
         position = np.arange(len(words)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         total: Array | None = None
         for offset in self.templates:
-            items = [self._of(offset, w) for w in number]
             who = word
             if offset:
-                items.append(self._edge(offset))
                 inside = (position + offset >= 0) & (position + offset < length)
                 who = np.full(len(words), len(number))
                 who[inside] = word[np.flatnonzero(inside) + offset]
-            table = (_matrix(_ones(items), index) @ weights).toarray()
+            table = (_names_matrix(self._items(offset, number), index) @ weights).toarray()
             total = table[who] if total is None else np.add(total, table[who], out=total)
         assert total is not None
         return total
@@ -109,8 +128,24 @@ FEATURES = {
 }
 
 
-def _ones(items: list[list[str]]) -> Iterator[list[tuple[str, float]]]:
-    return ([(name, 1.0) for name in item] for item in items)
+def _numbered(words: Iterable[str]) -> dict[str, int]:
+    """Give each distinct word a number."""
+    return {word: i for i, word in enumerate(dict.fromkeys(words))}
+
+
+def _names_matrix(items: list[list[str]], index: Mapping[str, int]) -> Any:
+    """Return the 0/1 matrix of attributes; those that the model lacks are left out."""
+    names = flatten(items)
+    columns = np.fromiter(map(index.get, names, repeat(-1)), np.intp, len(names))
+    rows = np.repeat(np.arange(len(items)), [len(item) for item in items])
+    keep = columns >= 0
+    shape = (len(items), len(index))
+    return sparse.csr_matrix((np.ones(keep.sum()), (rows[keep], columns[keep])), shape=shape)
+
+
+def _c_string(name: str) -> str:
+    """Return a name as CRFsuite keeps it: a zero byte ends a string in C."""
+    return name.split("\0", 1)[0]
 
 
 def attributes_of(item: Any) -> list[tuple[str, float]]:
@@ -146,21 +181,12 @@ def ready_matrix(sentences: Sequence[Sequence[Any]], index: Mapping[str, int]) -
                         raise ValueError(f"X[{i}][{t}] has the feature {name!r} = {value}.")
                 yield found
 
-    return _matrix(items(), index)
-
-
-def _matrix(items: Iterator[list[tuple[str, float]]], index: Mapping[str, int]) -> Any:
-    """Return a sparse matrix with a row an item; attributes the model lacks are left out."""
     columns: list[int] = []
     values: list[float] = []
     ends = [0]
-    get = index.get
-    for item in items:
+    for item in items():
         for name, value in item:
-            column = get(name)
-            if column is None and "\0" in name:
-                # A zero byte ends a string in C, where the model was trained.
-                column = get(name.split("\0", 1)[0])
+            column = index.get(_c_string(name) if "\0" in name else name)
             if column is not None:
                 columns.append(column)
                 values.append(value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from sklearn_calib.sequence._packing import starts_of
 from sklearn_calib.sequence._tagger import SequenceTagger
 from sklearn_calib.sequence._unknown import UNKNOWN, learn_signatures, signatures
 
-__all__ = ["HMMTagger"]
+__all__ = ["HMMTagger", "import_hmm"]
 
 
 class HMMTagger(SequenceTagger):
@@ -80,7 +81,7 @@ class HMMTagger(SequenceTagger):
     >>> tagger.predict_proba([["the", "dogs"]]).shape
     (2, 3)
     >>> tagger.predict_proba([["the", "dogs"]], unit="pair", pairs=[("D", "N")]).round(2)
-    array([[0.9]])
+    array([[0.88]])
     """
 
     hmm_: Any
@@ -112,7 +113,7 @@ class HMMTagger(SequenceTagger):
         HMMTagger
             The fitted tagger.
         """
-        hmm = _hmmlearn()
+        hmm = import_hmm()
         check_option(self.unknown, "unknown", UNKNOWN)
         a = check_pseudocount(self.transition_pseudocount, "transition_pseudocount")
         b = check_pseudocount(self.emission_pseudocount, "emission_pseudocount")
@@ -172,10 +173,13 @@ class HMMTagger(SequenceTagger):
         words = flatten(sentences)
         assert self.vocabulary_ is not None
         get = self.vocabulary_.get
-        symbols = np.array([get(word, -1) for word in words], dtype=np.intp)
+        symbols = np.fromiter(map(get, words, repeat(-1)), np.intp, len(words))
         new = np.flatnonzero(symbols < 0)
         if len(new) and self._unknown != "error":
-            symbols[new] = self._unknown_symbols([words[i] for i in new])
+            unknown = [words[i] for i in new]
+            distinct = list(dict.fromkeys(unknown))
+            symbol = dict(zip(distinct, self._unknown_symbols(distinct), strict=True))
+            symbols[new] = [symbol[word] for word in unknown]
         elif len(new):
             sentence = np.repeat(np.arange(len(sentences)), [len(s) for s in sentences])[new[0]]
             raise ValueError(
@@ -188,9 +192,12 @@ class HMMTagger(SequenceTagger):
         with np.errstate(divide="ignore"):
             log_start = np.log(self.hmm_.startprob_)[self._states]
             if self.vocabulary_ is not None:
-                symbols, where = np.unique(self._symbols(sentences), return_inverse=True)
-                emission = np.log(self.hmm_.emissionprob_.T[symbols][:, self._states])
-                potentials = emission[where]
+                symbols = self._symbols(sentences)
+                # Logarithms of the words that occur, each taken once.
+                used = np.zeros(self.hmm_.emissionprob_.shape[1], dtype=bool)
+                used[symbols] = True
+                emission = self.hmm_.emissionprob_[:, used].T[:, self._states]
+                potentials = np.log(emission)[np.cumsum(used)[symbols] - 1]
             else:
                 potentials = self._observed(sentences)
         lengths = np.array([len(sentence) for sentence in sentences])
@@ -279,7 +286,7 @@ def _normalize(count: Array) -> Array:
     return np.where(total > 0, count, 1.0) / np.where(total > 0, total, count.shape[-1])
 
 
-def _hmmlearn() -> Any:
+def import_hmm() -> Any:
     try:
         from hmmlearn import hmm
     except ImportError:
