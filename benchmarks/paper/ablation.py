@@ -18,7 +18,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from common import BIN_SIZE, COLOURS, choose, main, measure, null_errors
+from common import BIN_SIZE, choose, main, measure, null_errors
 from sklearn.metrics import get_scorer
 
 from sklearn_calib import (
@@ -48,7 +48,7 @@ def crf(features: str, value: float) -> CRFTagger:
 MODELS: dict[str, Any] = {
     "HMM": ("pseudocount", [0.001, 0.01, 0.1, 1.0], hmm),
     "CRF-basic": ("c2", [0.003, 0.01, 0.1, 1.0], lambda value: crf("word", value)),
-    "CRF-advanced": ("c2", [0.03, 0.1, 0.3, 1.0], lambda value: crf("rich", value)),
+    "CRF-advanced": ("c2", [0.01, 0.03, 0.1, 0.3, 1.0], lambda value: crf("rich", value)),
 }
 
 
@@ -123,10 +123,10 @@ def draw(found: dict[str, Any]) -> dict[str, Any]:
 
     figure, axes = plt.subplots(1, 2, figsize=(10, 5.4), layout="constrained", sharey=True)
     for ax, (corpus, models) in zip(axes, found["pictures"].items(), strict=True):
-        for colour, (name, queries) in zip(COLOURS, models.items(), strict=False):
+        for name, queries in models.items():
             AdaptiveCalibrationDisplay.from_queries(
                 queries, bin_size=BIN_SIZE, name=name, ax=ax, despine=True,
-                curve_kwargs={"color": colour, "markersize": 4},
+                curve_kwargs={"markersize": 4},
             )  # fmt: skip
         tag = next(row["tag"] for row in found["rows"] if row["corpus"] == corpus)
         ax.set_title(f"{corpus}: is this token {tag}?")

@@ -20,9 +20,6 @@ PICTURES = Path(__file__).parents[2] / "docs" / "_static"
 # Queries a bin wherever errors of the paper's kind are compared.
 BIN_SIZE = 200
 
-# Okabe and Ito's colours, which can be told apart by everybody.
-COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7")
-
 
 def rounded(value: Any) -> Any:
     """Return what reads well in a JSON file; numbers that do not exist become null."""

@@ -22,7 +22,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from common import COLOURS, choose, main, measure, null_errors
+from common import choose, main, measure, null_errors
 from sklearn.metrics import get_scorer
 
 from sklearn_calib import (
@@ -214,11 +214,10 @@ def draw(found: dict[str, Any]) -> dict[str, Any]:
     for corpus, models in found["pictures"].items():
         stem = "" if corpus.startswith("CoNLL") else "_ewt"
         figure, ax = plt.subplots(figsize=(5.5, 5.5), layout="constrained")
-        for colour, (name, result) in zip(COLOURS, models.items(), strict=False):
+        for name, result in models.items():
             AdaptiveCalibrationDisplay.from_queries(
-                result["queries"], bin_size=POOLED_BIN_SIZE, name=name, ax=ax, despine=True,
-                curve_kwargs={"color": colour},
-            )  # fmt: skip
+                result["queries"], bin_size=POOLED_BIN_SIZE, name=name, ax=ax, despine=True
+            )
         ax.set_title(f"{corpus}: all tags of all tokens")
         figures[f"figure3{stem}"] = figure
         figure, axes = plt.subplots(1, 2, figsize=(10, 8), layout="constrained")
