@@ -4,6 +4,7 @@ Importing the package registers its scorer strings with scikit-learn.
 """
 
 from sklearn_calib._results import ConfidenceInterval
+from sklearn_calib.coref import Document
 from sklearn_calib.datasets import SimulatedQueries, make_queries
 from sklearn_calib.display import (
     AdaptiveCalibrationDisplay,
@@ -51,6 +52,7 @@ __all__ = [
     "CalibrationTestResult",
     "ConfidenceInterval",
     "CorpDecomposition",
+    "Document",
     "LabelCalibration",
     "LabelCalibrationDisplay",
     "Queries",
