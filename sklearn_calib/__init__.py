@@ -4,7 +4,14 @@ Importing the package registers its scorer strings with scikit-learn.
 """
 
 from sklearn_calib._results import ConfidenceInterval
-from sklearn_calib.coref import Document
+from sklearn_calib.coref import (
+    Document,
+    document_from_spacy,
+    document_from_stanza,
+    find_mentions,
+    read_conll2012,
+    read_conllu,
+)
 from sklearn_calib.datasets import SimulatedQueries, make_queries
 from sklearn_calib.display import (
     AdaptiveCalibrationDisplay,
@@ -66,9 +73,14 @@ __all__ = [
     "calibration_test",
     "classifier_queries",
     "compare_calibration",
+    "document_from_spacy",
+    "document_from_stanza",
+    "find_mentions",
     "isotonic_calibration_curve",
     "label_calibration",
     "make_queries",
+    "read_conll2012",
+    "read_conllu",
     "sample_size_curve",
     "score_decomposition",
     "select_bin_size",
