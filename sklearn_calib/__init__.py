@@ -5,12 +5,19 @@ Importing the package registers its scorer strings with scikit-learn.
 
 from sklearn_calib._results import ConfidenceInterval
 from sklearn_calib.coref import (
+    CoreferenceScores,
     Document,
+    PrecisionRecall,
+    SampledLinks,
+    coreference_scores,
     document_from_spacy,
     document_from_stanza,
     find_mentions,
+    link_probabilities,
     read_conll2012,
     read_conllu,
+    sample_entities,
+    sampled_link_probabilities,
 )
 from sklearn_calib.datasets import SimulatedQueries, make_queries
 from sklearn_calib.display import (
@@ -43,7 +50,7 @@ from sklearn_calib.metrics import (
     select_bin_size,
     smooth_calibration_curve,
 )
-from sklearn_calib.queries import Queries, classifier_queries
+from sklearn_calib.queries import Queries, classifier_queries, link_queries
 
 __version__ = "0.1.0"
 
@@ -58,12 +65,15 @@ __all__ = [
     "CalibrationErrorResult",
     "CalibrationTestResult",
     "ConfidenceInterval",
+    "CoreferenceScores",
     "CorpDecomposition",
     "Document",
     "LabelCalibration",
     "LabelCalibrationDisplay",
+    "PrecisionRecall",
     "Queries",
     "SampleSizeCurve",
+    "SampledLinks",
     "ScoreDecomposition",
     "SimulatedQueries",
     "adaptive_bin_calibration_error",
@@ -73,15 +83,20 @@ __all__ = [
     "calibration_test",
     "classifier_queries",
     "compare_calibration",
+    "coreference_scores",
     "document_from_spacy",
     "document_from_stanza",
     "find_mentions",
     "isotonic_calibration_curve",
     "label_calibration",
+    "link_probabilities",
+    "link_queries",
     "make_queries",
     "read_conll2012",
     "read_conllu",
+    "sample_entities",
     "sample_size_curve",
+    "sampled_link_probabilities",
     "score_decomposition",
     "select_bin_size",
     "smooth_calibration_curve",

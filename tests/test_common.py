@@ -24,6 +24,7 @@ ROOMS = [
     "queries",
     "_sklearn",
     "_results",
+    "_validation_documents",
     "_validation",
 ]
 
