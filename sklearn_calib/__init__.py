@@ -19,7 +19,18 @@ from sklearn_calib.coref import (
     sample_entities,
     sampled_link_probabilities,
 )
-from sklearn_calib.datasets import SimulatedQueries, make_queries
+from sklearn_calib.datasets import (
+    SimulatedQueries,
+    TaggedCorpus,
+    TaggedSequences,
+    TweetCorpus,
+    load_ark_tweets,
+    load_conll2000,
+    load_sentiment140,
+    load_ud_ewt,
+    make_queries,
+    make_tagged_sequences,
+)
 from sklearn_calib.display import (
     AdaptiveCalibrationDisplay,
     BinSizeDisplay,
@@ -50,15 +61,27 @@ from sklearn_calib.metrics import (
     select_bin_size,
     smooth_calibration_curve,
 )
-from sklearn_calib.queries import Queries, classifier_queries, link_queries
+from sklearn_calib.queries import Queries, classifier_queries, link_queries, tag_queries
+from sklearn_calib.sequence import (
+    CRFTagger,
+    CrossValMarginals,
+    HMMTagger,
+    LatticeMarginals,
+    cross_val_marginals,
+    forward_backward,
+    sample_sequences,
+    viterbi,
+)
 
 __version__ = "0.1.0"
+
 
 __all__ = [
     "AdaptiveBinCalibrationError",
     "AdaptiveCalibrationDisplay",
     "BinSizeCurve",
     "BinSizeDisplay",
+    "CRFTagger",
     "CalibrationBins",
     "CalibrationComparison",
     "CalibrationCurve",
@@ -67,15 +90,21 @@ __all__ = [
     "ConfidenceInterval",
     "CoreferenceScores",
     "CorpDecomposition",
+    "CrossValMarginals",
     "Document",
+    "HMMTagger",
     "LabelCalibration",
     "LabelCalibrationDisplay",
+    "LatticeMarginals",
     "PrecisionRecall",
     "Queries",
     "SampleSizeCurve",
     "SampledLinks",
     "ScoreDecomposition",
     "SimulatedQueries",
+    "TaggedCorpus",
+    "TaggedSequences",
+    "TweetCorpus",
     "adaptive_bin_calibration_error",
     "bin_size_curve",
     "calibration_bins",
@@ -84,20 +113,30 @@ __all__ = [
     "classifier_queries",
     "compare_calibration",
     "coreference_scores",
+    "cross_val_marginals",
     "document_from_spacy",
     "document_from_stanza",
     "find_mentions",
+    "forward_backward",
     "isotonic_calibration_curve",
     "label_calibration",
     "link_probabilities",
     "link_queries",
+    "load_ark_tweets",
+    "load_conll2000",
+    "load_sentiment140",
+    "load_ud_ewt",
     "make_queries",
+    "make_tagged_sequences",
     "read_conll2012",
     "read_conllu",
     "sample_entities",
+    "sample_sequences",
     "sample_size_curve",
     "sampled_link_probabilities",
     "score_decomposition",
     "select_bin_size",
     "smooth_calibration_curve",
+    "tag_queries",
+    "viterbi",
 ]
