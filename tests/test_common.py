@@ -19,6 +19,7 @@ ROOMS = [
     "__init__",
     "display",
     "datasets",
+    "explore",
     "coref",
     "metrics",
     "queries",
