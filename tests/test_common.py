@@ -21,11 +21,13 @@ ROOMS = [
     "datasets",
     "explore",
     "coref",
+    "sequence",
     "metrics",
     "queries",
     "_sklearn",
     "_results",
     "_validation_documents",
+    "_validation_sequences",
     "_validation",
 ]
 

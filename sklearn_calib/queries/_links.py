@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -62,20 +63,20 @@ class LinkQuestions:
     """The links of some documents with their probabilities, to be answered by any truth."""
 
     def __init__(
-        self, link_proba: list[Array], *, min_proba: float = 0.0, sample_weight: Any = None
+        self, link_proba: Iterable[Array], *, min_proba: float = 0.0, sample_weight: Any = None
     ) -> None:
         if not 0.0 <= min_proba <= 1.0:
             raise ValueError(f"min_proba must lie in [0, 1], got {min_proba!r}.")
-        weight = check_sample_weight(sample_weight, len(link_proba))
-        self.sizes = [len(proba) for proba in link_proba]
-        below = [np.tri(n, k=-1, dtype=bool) for n in self.sizes]
-        self.kept = (
-            [mask & (p >= min_proba) for mask, p in zip(below, link_proba, strict=True)]
-            if min_proba > 0.0
-            else below
-        )
-        parts = [p[mask] for p, mask in zip(link_proba, self.kept, strict=True)]
+        self.kept, parts = [], []
+        for proba in link_proba:
+            mask = np.tri(len(proba), k=-1, dtype=bool)
+            if min_proba > 0.0:
+                mask &= proba >= min_proba
+            self.kept.append(mask)
+            parts.append(proba[mask])
+        self.sizes = [len(mask) for mask in self.kept]
         counts = [len(part) for part in parts]
+        weight = check_sample_weight(sample_weight, len(parts))
         self.y_prob = np.concatenate([np.empty(0), *parts])
         self.group = np.repeat(np.arange(len(parts)), counts)
         self.weight = None if weight is None else weight[self.group]

@@ -162,9 +162,7 @@ def test_link_queries_by_hand():
     assert queries.group.tolist() == [0, 0, 0, 3]
     kept = link_queries([one], [[7, 7, 3]], min_proba=0.4)
     assert kept.y_prob.tolist() == [0.9, 0.4]
-    weighted = link_queries(
-        [one, np.eye(2)], ["aab", "ab"][:0] or [list("aab"), list("ab")], sample_weight=[2, 3]
-    )
+    weighted = link_queries([one, np.eye(2)], [list("aab"), list("ab")], sample_weight=[2, 3])
     assert weighted.sample_weight.tolist() == [2, 2, 2, 3]
 
 

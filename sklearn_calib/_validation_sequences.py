@@ -1,0 +1,225 @@
+"""The door for sequences: sentences, tags and scores of a lattice, with every message."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from sklearn_calib._validation import Array, check_array_like, check_integer
+
+__all__ = [
+    "check_features",
+    "check_lattice",
+    "check_partition",
+    "check_positive",
+    "check_pseudocount",
+    "check_same_sentences",
+    "check_sentences",
+    "check_state_pairs",
+    "check_tag_pairs",
+    "check_tags",
+    "check_tokens",
+    "flatten",
+]
+
+
+def check_lattice(
+    log_potentials: Any, log_transitions: Any, lengths: Any
+) -> tuple[Array, Array, Array]:
+    """Return scores as float64 and lengths as integers; minus infinity is allowed."""
+    potentials = _scores(log_potentials, "log_potentials")
+    transitions = _scores(log_transitions, "log_transitions")
+    k = transitions.shape[0]
+    if transitions.shape != (k, k) or potentials.shape[1] != k:
+        raise ValueError(
+            "log_potentials must have shape (n_tokens, n_states) and log_transitions "
+            f"(n_states, n_states); got {potentials.shape} and {transitions.shape}."
+        )
+    if lengths is None:
+        lengths = [len(potentials)]
+    length = check_array_like(lengths, "lengths")
+    if length.ndim != 1 or length.dtype.kind not in "iu":
+        raise TypeError(
+            f"lengths must be a list of integers, one for each sequence; got {lengths!r}."
+        )
+    if (length < 1).any():
+        at = int((length < 1).argmax())
+        raise ValueError(f"lengths[{at}] is {length[at]}: every sequence needs at least one token.")
+    if length.sum() != len(potentials):
+        raise ValueError(
+            f"lengths add up to {length.sum()}, but log_potentials has {len(potentials)} rows."
+        )
+    return potentials, transitions, length.astype(np.intp)
+
+
+def _scores(values: Any, name: str) -> Array:
+    array = check_array_like(values, name)
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must hold numbers, got dtype {array.dtype}.")
+    if array.ndim != 2 or array.size == 0:
+        raise ValueError(f"{name} must be a non-empty matrix, got shape {array.shape}.")
+    array = array.astype(np.float64, copy=False)
+    # NaN makes the maximum NaN.
+    if not array.max() < np.inf:
+        row, column = np.argwhere(~(array < np.inf))[0]
+        raise ValueError(
+            f"{name} contains {array[row, column]} at row {row}, column {column}: scores must be "
+            "finite, or minus infinity for what is impossible."
+        )
+    return array
+
+
+def check_state_pairs(pairs: Any, n_states: int) -> Array:
+    """Return pairs of states as an integer array of shape (n_pairs, 2)."""
+    array = check_array_like(pairs, "pairs")
+    if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
+        raise ValueError(
+            "pairs must be a list of pairs of state numbers, such as [(0, 1), (1, 1)], or 'all'; "
+            f"got {pairs!r}."
+        )
+    if array.size and (array.min() < 0 or array.max() >= n_states):
+        bad = array[((array < 0) | (array >= n_states)).any(axis=1)][0]
+        raise ValueError(f"pairs has {tuple(bad.tolist())}; states go from 0 to {n_states - 1}.")
+    return array.astype(np.intp)
+
+
+def check_sentences(X: Any, name: str = "X", thing: str = "tokens") -> list[Any]:
+    """Return the sentences as a list; each must be a non-empty sequence, not a string."""
+    if isinstance(X, (str, bytes, Mapping)) or not isinstance(X, Iterable):
+        raise TypeError(
+            f"{name} must be a list of sentences, each a list of {thing}; got {type(X).__name__}."
+        )
+    sentences = list(X)
+    if not sentences:
+        raise ValueError(f"{name} is empty: at least one sentence is needed.")
+    for i, sentence in enumerate(sentences):
+        if isinstance(sentence, (str, bytes)) or not hasattr(sentence, "__len__"):
+            raise TypeError(
+                f"{name}[{i}] is {sentence!r}: every sentence must be a list of {thing}. For a "
+                f"single sentence pass [{name}]."
+            )
+        if len(sentence) == 0:
+            raise ValueError(f"{name}[{i}] is an empty sentence: remove it from X and y.")
+    return sentences
+
+
+def check_tags(y: Any, name: str = "y") -> list[Any]:
+    """Return tag sequences as a list of lists of strings."""
+    sentences = check_sentences(y, name, "tags")
+    if not all_strings(sentences):
+        i, t, tag = _first_other(sentences)
+        raise TypeError(
+            f"{name}[{i}][{t}] is {tag!r} ({type(tag).__name__}): tags must be strings, for "
+            "example str(tag)."
+        )
+    return sentences
+
+
+def all_strings(sentences: Sequence[Any]) -> bool:
+    """Tell whether every item is a string, in one pass without a loop in Python."""
+    return all(issubclass(kind, str) for kind in set(map(type, chain.from_iterable(sentences))))
+
+
+def _first_other(sentences: Sequence[Any]) -> tuple[int, int, Any]:
+    """Return where the first item is that is not a string."""
+    return next(
+        (i, t, item)
+        for i, sentence in enumerate(sentences)
+        for t, item in enumerate(sentence)
+        if not isinstance(item, str)
+    )
+
+
+def check_tokens(sentences: Sequence[Any]) -> None:
+    """Refuse tokens that are not strings."""
+    if not all_strings(sentences):
+        i, t, token = _first_other(sentences)
+        raise TypeError(
+            f"X[{i}][{t}] is {token!r} ({type(token).__name__}): tokens must be strings."
+        )
+
+
+def check_pseudocount(value: Any, name: str) -> float:
+    """Return a finite number that is not negative."""
+    if isinstance(value, (bool, str)) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} must be a number, got {value!r}.")
+    if not 0.0 <= float(value) < np.inf:
+        raise ValueError(f"{name} must be zero or more, and finite; got {value!r}.")
+    return float(value)
+
+
+def check_positive(value: Any, name: str) -> float:
+    """Return a finite number above zero."""
+    if check_pseudocount(value, name) == 0.0:
+        raise ValueError(f"{name} must be above zero.")
+    return float(value)
+
+
+def check_same_sentences(X: Sequence[Any], y: Sequence[Any]) -> None:
+    """Refuse tags that do not match their tokens, naming the first sentence that differs."""
+    if len(X) != len(y):
+        raise ValueError(f"X has {len(X)} sentences, but y has {len(y)}.")
+    for i, (tokens, tags) in enumerate(zip(X, y, strict=True)):
+        if len(tokens) != len(tags):
+            raise ValueError(
+                f"Sentence {i} has {len(tokens)} tokens, but {len(tags)} tags: each token needs "
+                "one tag."
+            )
+
+
+def check_tag_pairs(pairs: Any, known: Sequence[tuple[str, str]], classes: Array) -> list[Any]:
+    """Return the pairs of tags asked for: all known ones, the first few, or a list."""
+    if pairs is None:
+        return list(known)
+    if not isinstance(pairs, (str, bytes)) and isinstance(pairs, Iterable):
+        tags = set(classes.tolist())
+        chosen = []
+        for pair in pairs:
+            entry = tuple(pair) if isinstance(pair, (tuple, list, np.ndarray)) else None
+            if entry is None or len(entry) != 2:
+                raise ValueError(f"pairs has {pair!r}; a pair of tags such as ('DT', 'NN') is due.")
+            for tag in entry:
+                if tag not in tags:
+                    raise ValueError(
+                        f"pairs has {entry!r}, but {tag!r} is not one of the tags "
+                        f"{classes.tolist()[:10]}."
+                    )
+            chosen.append(entry)
+        if not chosen:
+            raise ValueError("pairs is empty: name at least one pair of tags.")
+        if len(set(chosen)) != len(chosen):
+            raise ValueError("pairs names a pair twice.")
+        return chosen
+    return list(known[: check_integer(pairs, "pairs")])
+
+
+def flatten(sentences: Iterable[Sequence[Any]]) -> list[Any]:
+    """Return all items of all sentences, end to end."""
+    return list(chain.from_iterable(sentences))
+
+
+def check_features(sentences: Sequence[Any], name: str = "X") -> None:
+    """Refuse tokens whose features are not a dict or a list of strings."""
+    for i, sentence in enumerate(sentences):
+        for t, item in enumerate(sentence):
+            keys = item if isinstance(item, (Mapping, list, tuple, set, frozenset)) else None
+            if keys is None or not all(isinstance(key, str) for key in keys):
+                hint = " For plain tokens set features='word' or 'rich'." if keys is None else ""
+                raise TypeError(
+                    f"{name}[{i}][{t}] is {item!r}: the features of a token must be a dict with "
+                    f"string keys, or a list of strings.{hint}"
+                )
+
+
+def check_partition(tests: Sequence[Array], n: int) -> None:
+    """Refuse folds that leave a sentence out or test it twice."""
+    times = np.bincount(np.concatenate(tests), minlength=n)
+    if (times != 1).any():
+        i = int((times != 1).argmax())
+        raise ValueError(
+            f"Sentence {i} is in {times[i]} test folds: cv must put each sentence into exactly one."
+        )
