@@ -10,6 +10,7 @@ import numpy as np
 
 from sklearn_calib._validation import Array, check_generator, check_integer
 from sklearn_calib.coref import Document, sample_entities
+from sklearn_calib.coref._clusters import best_entities
 
 __all__ = ["EventCorpus", "make_event_corpus"]
 
@@ -66,13 +67,7 @@ class _KnownAntecedents:
 
     def predict(self, X: Sequence[Document]) -> list[Array]:
         """Return the entities that follow from the most probable antecedents."""
-        found = []
-        for document in X:
-            root = np.arange(len(document))
-            for i, antecedent in enumerate(self.proba[document.id].argmax(axis=1)):
-                root[i] = root[antecedent]
-            found.append(root)
-        return found
+        return [best_entities(proba) for proba in self.predict_antecedent_proba(X)]
 
 
 def make_event_corpus(

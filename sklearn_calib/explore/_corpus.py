@@ -13,7 +13,8 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
 from sklearn_calib._validation import check_generator, check_integer, check_option
-from sklearn_calib.coref import Document
+from sklearn_calib.coref import Document, sample_entities
+from sklearn_calib.coref._clusters import best_entities
 from sklearn_calib.explore._answers import Answer, answer_document
 from sklearn_calib.explore._periods import UndatedError, period_of
 from sklearn_calib.explore._posterior import CountPosterior
@@ -50,8 +51,7 @@ class _Task:
             when = period_of(f"Document {id!r}", document.date, self.period, document)
             # The seed depends on the place of a document, and on nothing that may vary.
             rng = np.random.default_rng([self.seed, number])
-            [samples] = self.model.sample([document], self.n_samples, random_state=rng)
-            best = self.model.predict([document])[0] if self.with_best else None
+            samples, best = self._entities(document, rng)
             answer = answer_document(document, samples, self.rule, best)
             weight = 1.0 if self.weigh is None else self.weigh(document)
             weight = check_weight(weight, f"Document {id!r}")
@@ -60,6 +60,15 @@ class _Task:
         except Exception as error:
             return _Result(number, id, error)
         return _Result(number, id, None, when, weight, answer)
+
+    def _entities(self, document: Document, rng: np.random.Generator) -> tuple[Any, Any]:
+        """Return samples, and the single best entities if they are wanted."""
+        if hasattr(self.model, "predict_antecedent_proba"):  # samples and best from one prediction
+            [proba] = self.model.predict_antecedent_proba([document])
+            best = best_entities(proba) if self.with_best else None
+            return sample_entities(proba, self.n_samples, rng), best
+        [samples] = self.model.sample([document], self.n_samples, random_state=rng)
+        return samples, self.model.predict([document])[0] if self.with_best else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +111,8 @@ def count_corpus(
         called by the worker and returns the document, so that reading and
         parsing run in parallel, too.
     model : object
-        A fitted coreference model with `sample` and, for `best`, `predict`.
+        A fitted coreference model with `sample` and, for `best`, `predict`; or with
+        `predict_antecedent_proba`, from which both follow.
     rule : callable
         As in `count_documents`. For several processes it must be possible to
         pickle it.
@@ -159,9 +169,10 @@ def count_corpus(
         raise TypeError(
             "sample_weight must be a function of a document here, because documents are a stream."
         )
-    for method in ("sample", "predict")[: 1 + best]:
-        if not callable(getattr(model, method, None)):
-            raise TypeError(f"model has no method {method!r}: {type(model).__name__}.")
+    if not hasattr(model, "predict_antecedent_proba"):
+        for method in ("sample", "predict")[: 1 + best]:
+            if not callable(getattr(model, method, None)):
+                raise TypeError(f"model has no method {method!r}: {type(model).__name__}.")
     if client is not None and n_jobs is not None:
         raise ValueError("n_jobs and client are both set: the client decides where work is done.")
     tally = Tally(period, keys, undated)
