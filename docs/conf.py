@@ -53,6 +53,7 @@ sphinx_gallery_conf = {
             "plot_compare_models.py",
             "plot_groups.py",
             "plot_known_truth.py",
+            "plot_taggers.py",
             "plot_intervals_that_cover.py",
             "*",
         ]

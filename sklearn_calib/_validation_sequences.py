@@ -14,6 +14,7 @@ from sklearn_calib._validation import Array, check_array_like, check_integer
 __all__ = [
     "check_features",
     "check_lattice",
+    "check_observations",
     "check_partition",
     "check_positive",
     "check_pseudocount",
@@ -150,6 +151,24 @@ def check_pseudocount(value: Any, name: str) -> float:
     if not 0.0 <= float(value) < np.inf:
         raise ValueError(f"{name} must be zero or more, and finite; got {value!r}.")
     return float(value)
+
+
+def check_observations(sentences: Sequence[Any], n: Any, *, symbols: bool) -> Array:
+    """Return a row a token: a symbol below n, or n finite numbers."""
+    parts = []
+    for i, sentence in enumerate(sentences):
+        part = np.asarray(sentence)
+        part = part.reshape(len(part), -1)
+        if symbols and (part.shape[1] != 1 or part.dtype.kind not in "iu"):
+            raise ValueError(f"Sentence {i} must be a sequence of integer symbols.")
+        if symbols and (part.min() < 0 or part.max() >= n):
+            raise ValueError(f"Sentence {i} has a symbol outside 0 to {n - 1}.")
+        if not symbols and part.shape[1] != (n or part.shape[1]):
+            raise ValueError(f"Sentence {i} has {part.shape[1]} features a token; {n} are needed.")
+        if part.dtype.kind not in "biuf" or not np.isfinite(part).all():
+            raise ValueError(f"Sentence {i} must hold finite numbers only.")
+        parts.append(part)
+    return np.concatenate(parts)
 
 
 def check_positive(value: Any, name: str) -> float:

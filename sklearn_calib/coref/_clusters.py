@@ -151,6 +151,15 @@ def draw_entities(proba: Array, n_samples: int, rng: np.random.Generator) -> Arr
     return np.ascontiguousarray(root.T)
 
 
+def best_entities(proba: Array) -> Array:
+    """Return the entities that follow from the most probable antecedents."""
+    root = np.arange(len(proba))
+    if len(proba):
+        for i, antecedent in enumerate(proba.argmax(axis=1).tolist()):
+            root[i] = root[antecedent]
+    return root
+
+
 @dataclass(frozen=True, eq=False)
 class SampledLinks:
     """Link probabilities estimated from sampled clusterings.

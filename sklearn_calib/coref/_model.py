@@ -19,7 +19,7 @@ from sklearn_calib._validation import (
     check_sample_weight,
 )
 from sklearn_calib._validation_documents import check_entities, check_lists
-from sklearn_calib.coref._clusters import draw_entities, links
+from sklearn_calib.coref._clusters import best_entities, draw_entities, links
 from sklearn_calib.coref._document import Document
 from sklearn_calib.coref._encoding import Encoder, Weights
 from sklearn_calib.coref._feature_sets import features_of
@@ -274,14 +274,7 @@ class AntecedentModel(BaseEstimator):
             For each document the entity of each mention: the index of the
             entity's first mention.
         """
-        found = []
-        for proba in self._antecedents(X):
-            root = np.arange(len(proba))
-            if len(proba):
-                for i, antecedent in enumerate(proba.argmax(axis=1).tolist()):
-                    root[i] = root[antecedent]
-            found.append(root)
-        return found
+        return [best_entities(proba) for proba in self._antecedents(X)]
 
     def sample(self, X: Any, n_samples: int = 1, *, random_state: Any = None) -> list[Array]:
         """Draw clusterings from the model.

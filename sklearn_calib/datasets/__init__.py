@@ -2,6 +2,7 @@
 
 from sklearn_calib.datasets._coref import SimulatedDocuments, make_coref_documents
 from sklearn_calib.datasets._documents import load_amalgum_news, load_gum, load_litbank
+from sklearn_calib.datasets._events import EventCorpus, make_event_corpus
 from sklearn_calib.datasets._queries import SimulatedQueries, make_queries
 from sklearn_calib.datasets._simulated_tags import TaggedSequences, make_tagged_sequences
 from sklearn_calib.datasets._tagged import (
@@ -14,6 +15,7 @@ from sklearn_calib.datasets._tweets import TweetCorpus, load_sentiment140
 from sklearn_calib.datasets._wikinews import NewsCorpus, load_wikinews
 
 __all__ = [
+    "EventCorpus",
     "NewsCorpus",
     "SimulatedDocuments",
     "SimulatedQueries",
@@ -29,6 +31,7 @@ __all__ = [
     "load_ud_ewt",
     "load_wikinews",
     "make_coref_documents",
+    "make_event_corpus",
     "make_queries",
     "make_tagged_sequences",
 ]

@@ -11,6 +11,7 @@ import numpy as np
 
 from sklearn_calib._validation import Array, check_classes, check_option
 from sklearn_calib._validation_sequences import (
+    check_observations,
     check_pseudocount,
     check_same_sentences,
     check_sentences,
@@ -206,10 +207,18 @@ class HMMTagger(SequenceTagger):
 
     def _observed(self, sentences: list[Any]) -> Array:
         """Return the likelihoods of observations that the wrapped model takes as they are."""
-        rows = np.concatenate([np.asarray(sentence) for sentence in sentences])
-        rows = rows.reshape(len(rows), -1)
-        # The point that hmmlearn's own models override; there is no public name for it.
-        return np.ascontiguousarray(self.hmm_._compute_log_likelihood(rows)[:, self._states])
+        categorical = type(self.hmm_).__name__ == "CategoricalHMM"
+        # A model whose parameters were set by hand may lack n_features.
+        n = getattr(self.hmm_, "n_features", None)
+        n = self.hmm_.emissionprob_.shape[1] if categorical else n
+        rows = check_observations(sentences, n, symbols=categorical)
+        if categorical:
+            # hmmlearn takes the symbol -1 for the last one, and drops the axis of a single token.
+            likelihood = np.log(self.hmm_.emissionprob_.T[rows[:, 0]])
+        else:
+            # The point that hmmlearn's own models override; there is no public name for it.
+            likelihood = self.hmm_._compute_log_likelihood(rows)
+        return np.ascontiguousarray(likelihood[:, self._states])
 
     @property
     def _log_transitions(self) -> Array:

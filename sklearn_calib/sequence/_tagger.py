@@ -111,8 +111,8 @@ class SequenceTagger(BaseEstimator, ABC):
         unit : {"tag", "pair"}, default="tag"
             Probabilities of single tags, or of the tags of two neighbours.
         pairs : int or list of (str, str), default=None
-            For `unit="pair"`: the so many first of `pairs_`, or the pairs
-            named; by default all of `pairs_`.
+            For `unit="pair"`: so many of the first of `pairs_` (all, if there
+            are fewer), or the pairs named; by default all of `pairs_`.
 
         Returns
         -------

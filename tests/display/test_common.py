@@ -8,12 +8,17 @@ from sklearn.naive_bayes import GaussianNB
 
 from sklearn_calib import (
     AdaptiveCalibrationDisplay,
+    AgentRule,
     BinSizeDisplay,
+    CountDisplay,
     LabelCalibrationDisplay,
     bin_size_curve,
     calibration_bins,
     calibration_error_interval,
+    count_corpus,
+    country_lexicon,
     label_calibration,
+    make_event_corpus,
     make_queries,
     sample_size_curve,
 )
@@ -44,7 +49,17 @@ def by_sample_size(**options):
     )
 
 
-every_display = pytest.mark.parametrize("make", [curve, labels, by_bin_size, by_sample_size])
+NEWS = make_event_corpus(50, random_state=0)
+COUNTS = count_corpus(NEWS.documents, NEWS.model, AgentRule(country_lexicon()), random_state=0)
+
+
+def counts(**options):
+    return CountDisplay.from_posterior(COUNTS, **options)
+
+
+every_display = pytest.mark.parametrize(
+    "make", [curve, labels, by_bin_size, by_sample_size, counts]
+)
 
 
 @every_display
@@ -149,8 +164,13 @@ def test_bin_size_numbers_are_those_of_the_metric():
     np.testing.assert_array_equal(display.debiased_.get_ydata(), expected.debiased_error)
     assert expected.debiased_error[-1] == calibration_error_interval(SAMPLE.queries).error
     assert display.selected_ is None
-    with pytest.raises(ValueError, match="sample_weight has no meaning"):
-        by_sample_size(sample_weight=np.ones(1500))
+    for options, name in (
+        ({"against": "sample_size", "sample_weight": np.ones(1500)}, "sample_weight"),
+        ({"against": "sample_size", "bin_sizes": [10]}, "bin_sizes"),
+        ({"sample_sizes": [100]}, "sample_sizes"),
+    ):
+        with pytest.raises(ValueError, match=f"{name} has no meaning with against="):
+            by_bin_size(**options)
 
 
 def test_sample_size_curve_checks_its_sizes():

@@ -125,6 +125,26 @@ def test_wrapping_a_gaussian_model():
     assert [t for row in tagger.predict(parts) for t in row] == [["z", "a"][s] for s in path]
 
 
+def test_observations_that_do_not_fit():
+    model = hmm.GaussianHMM(2)
+    model.n_features = 3
+    model.startprob_, model.transmat_ = np.array([0.5, 0.5]), np.full((2, 2), 0.5)
+    model.means_, model.covars_ = np.zeros((2, 3)), np.ones((2, 3))
+    tagger = HMMTagger.from_hmmlearn(model, ["a", "b"])
+    with pytest.raises(ValueError, match="Sentence 1 has 2 features a token; 3 are needed"):
+        tagger.predict([np.zeros((4, 3)), np.zeros((4, 2))])
+    with pytest.raises(ValueError, match="Sentence 0 must hold finite numbers"):
+        tagger.predict([np.full((4, 3), np.nan)])
+    data = make_tagged_sequences(3, n_words=10, random_state=0)
+    plain = HMMTagger.from_hmmlearn(data.true_tagger().hmm_, data.classes)
+    for symbol in (-1, 10):
+        with pytest.raises(ValueError, match="Sentence 1 has a symbol outside 0 to 9"):
+            plain.predict([[1], [2, symbol]])
+    with pytest.raises(ValueError, match="sequence of integer symbols"):
+        plain.predict([["w1"]])
+    assert plain.predict_proba([[3]]).shape == (1, 5)
+
+
 def test_wrapping_a_categorical_model():
     data = make_tagged_sequences(20, random_state=0)
     tagger = data.true_tagger()
