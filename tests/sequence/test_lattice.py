@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sklearn_calib import forward_backward, sample_sequences, viterbi
-from sklearn_calib.sequence import _packing
+from sklearn_calib.sequence import _packing, _paths
 from sklearn_calib.sequence._log_space import log_backward, log_forward, logsumexp
 from tests.sequence.chains import enumerate_chain, random_chains, sequences
 
@@ -195,6 +195,17 @@ def test_many_tokens_in_bounded_memory():
     tracemalloc.stop()
     # The answer has the size of the potentials; the rest is a few chunks.
     assert peak < 1.6 * potentials.nbytes
+
+
+def test_viterbi_and_samples_in_bounded_memory(monkeypatch):
+    potentials, transitions, lengths = long_chains(11)
+    expected = viterbi(potentials, transitions, lengths)
+    monkeypatch.setattr(_paths, "MOST_CELLS", 100)
+    np.testing.assert_array_equal(viterbi(potentials, transitions, lengths), expected)
+    draws = sample_sequences(potentials, transitions, lengths, n_samples=300, random_state=0)
+    proba = forward_backward(potentials, transitions, lengths).proba
+    found = np.stack([(draws == k).mean(axis=0) for k in range(7)], axis=1)
+    assert np.abs(found - proba).max() < 5.5 * 0.5 / np.sqrt(300)
 
 
 def test_nothing_is_mutated_and_no_warning_escapes():
