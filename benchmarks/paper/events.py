@@ -120,6 +120,13 @@ def coverage(post: CountPosterior, truth: CountPosterior) -> dict[str, Any]:
     return row
 
 
+def best_hits(post: CountPosterior) -> set[tuple[int, int]]:
+    """Return which document has which key in the single best structure."""
+    assert post.hit_best is not None
+    hits = zip(post.hit_document.tolist(), post.hit_key.tolist(), strict=True)
+    return {hit for hit, times in zip(hits, post.hit_best.tolist(), strict=True) if times}
+
+
 def gum(documents: list[Document], memory: Memory, n_samples: int, seed: int) -> dict[str, Any]:
     """Compare the events of held-out documents with those of the annotated entities."""
     samples, best = memory.cache(held_out)(documents, n_samples, seed)
@@ -138,9 +145,7 @@ def gum(documents: list[Document], memory: Memory, n_samples: int, seed: int) ->
             "expected": queries.y_prob.sum(),
             "standard_deviation": np.sqrt(np.square(model.standard_deviation).sum()),
             "best": model.best.sum(),
-            "best_right": (
-                (model.hit_best > 0) & (truth.hit_best > 0)
-            ).sum(),  # both list the same hits in the same order
+            "best_right": len(best_hits(model) & best_hits(truth)),
             "brier": np.mean(np.square(queries.y_prob - queries.y_true)),
         }
         if len(queries) >= 40:
