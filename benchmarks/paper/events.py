@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -72,20 +71,6 @@ FOLDS = 5
 ARTICLES = 193_403  # of the paper
 
 
-class Several:
-    """A rule for each list of verbs; its keys are pairs of a list's name and a country."""
-
-    def __init__(self, rules: dict[str, AgentRule]) -> None:
-        self.rules = rules
-
-    def bind(self, document: Document) -> Callable[[Any], Any] | None:
-        bound = {name: rule.bind(document) for name, rule in self.rules.items()}
-        bound = {name: keys for name, keys in bound.items() if keys is not None}
-        if not bound:
-            return None
-        return lambda entity: [(name, key) for name, keys in bound.items() for key in keys(entity)]
-
-
 def rules(documents: list[Document]) -> dict[str, AgentRule]:
     """Return the rules; the last takes any verb that occurs."""
     every = {
@@ -135,6 +120,13 @@ def coverage(post: CountPosterior, truth: CountPosterior) -> dict[str, Any]:
     return row
 
 
+def best_hits(post: CountPosterior) -> set[tuple[int, int]]:
+    """Return which document has which key in the single best structure."""
+    assert post.hit_best is not None
+    hits = zip(post.hit_document.tolist(), post.hit_key.tolist(), strict=True)
+    return {hit for hit, times in zip(hits, post.hit_best.tolist(), strict=True) if times}
+
+
 def gum(documents: list[Document], memory: Memory, n_samples: int, seed: int) -> dict[str, Any]:
     """Compare the events of held-out documents with those of the annotated entities."""
     samples, best = memory.cache(held_out)(documents, n_samples, seed)
@@ -142,19 +134,18 @@ def gum(documents: list[Document], memory: Memory, n_samples: int, seed: int) ->
     rows, curves = [], {}
     for name, rule in rules(documents).items():
         queries = rule_queries(documents, samples, rule)
-        lists = {"keys": sorted(set(queries.label.tolist())), "period": lambda d: d.genre}
+        lists = {"keys": list(country_lexicon().entries), "period": lambda d: d.genre}
         model = count_documents(documents, samples, rule, best=best, **lists)
         truth = count_documents(documents, samples, rule, best=gold, **lists)
         row = {
             "verbs": name,
             "queries": len(queries),
-            "true": queries.y_true.sum(),
+            "true": truth.best.sum(),
+            "never_sampled": truth.best.sum() - queries.y_true.sum(),
             "expected": queries.y_prob.sum(),
             "standard_deviation": np.sqrt(np.square(model.standard_deviation).sum()),
             "best": model.best.sum(),
-            "best_right": (
-                (model.hit_best > 0) & (truth.hit_best > 0)
-            ).sum(),  # both list the same hits in the same order
+            "best_right": len(best_hits(model) & best_hits(truth)),
             "brier": np.mean(np.square(queries.y_prob - queries.y_true)),
         }
         if len(queries) >= 40:
@@ -173,8 +164,8 @@ def gum(documents: list[Document], memory: Memory, n_samples: int, seed: int) ->
 
 def by_class(post: CountPosterior, name: str) -> CountPosterior:
     """Return the counts of one list of verbs, by country, most common first."""
-    chosen = post.select([key for key in post.most_common() if key[0] == name])
-    return chosen.pool({key[1]: [key] for key in chosen.keys})
+    chosen = post.select([key for key in post.most_common() if key[1] == name])
+    return chosen.pool({key[0]: [key] for key in chosen.keys})
 
 
 def news(
@@ -182,7 +173,7 @@ def news(
 ) -> dict[str, Any]:
     """Count events in AMALGUM's news."""
     model = memory.cache(fit)(train)
-    rule = Several({name: AgentRule(country_lexicon(), verbs) for name, verbs in VERBS.items()})
+    rule = AgentRule(country_lexicon(), VERBS, returns="pair")
     plain = [document.replace(entities=None) for document in documents]
     cpu, wall = time.process_time(), time.perf_counter()
     post = count_corpus(

@@ -283,6 +283,9 @@ def test_rule_queries():
     assert queries.y_true.tolist() == [True]
     every = rule_queries(docs, [samples(0.3), samples(0.0)], linked, keys=["yes"])
     assert every.y_true.tolist() == [True, False]
+    # What is asked does not depend on the answer.
+    missed = [docs[0].replace(id="c"), docs[0]]
+    assert len(rule_queries(missed, [samples(0.0), samples(0.3)], linked)) == 1
     with pytest.raises(ValueError, match="'d' has no entities"):
         rule_queries([document()], [samples(0.3)], linked)
     with pytest.raises(ValueError, match="no queries"):
