@@ -56,7 +56,9 @@ sphinx_gallery_conf = {
             "plot_sample_size.py",
             "plot_compare_models.py",
             "plot_groups.py",
+            "plot_corpus_counts.py",
             "plot_known_truth.py",
+            "plot_taggers.py",
             "plot_intervals_that_cover.py",
             "*",
         ]
@@ -91,7 +93,7 @@ def skip_inherited(app, what, name, obj, skip, options):
 
 def make_tables(app):
     """Write the tables of measured numbers, and the runs of commands, that pages include."""
-    for script in ("make_tables.py", "make_report_runs.py"):
+    for script in ("make_tables.py", "make_paper_tables.py", "make_report_runs.py"):
         runpy.run_path(str(Path(__file__).with_name(script)), run_name="__main__")
 
 

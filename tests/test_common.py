@@ -19,10 +19,15 @@ ROOMS = [
     "__init__",
     "display",
     "datasets",
+    "explore",
+    "coref",
+    "sequence",
     "metrics",
     "queries",
     "_sklearn",
     "_results",
+    "_validation_documents",
+    "_validation_sequences",
     "_validation",
 ]
 

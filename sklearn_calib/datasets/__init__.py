@@ -1,5 +1,37 @@
 """Data with a known truth, and loaders."""
 
+from sklearn_calib.datasets._coref import SimulatedDocuments, make_coref_documents
+from sklearn_calib.datasets._documents import load_amalgum_news, load_gum, load_litbank
+from sklearn_calib.datasets._events import EventCorpus, make_event_corpus
 from sklearn_calib.datasets._queries import SimulatedQueries, make_queries
+from sklearn_calib.datasets._simulated_tags import TaggedSequences, make_tagged_sequences
+from sklearn_calib.datasets._tagged import (
+    TaggedCorpus,
+    load_ark_tweets,
+    load_conll2000,
+    load_ud_ewt,
+)
+from sklearn_calib.datasets._tweets import TweetCorpus, load_sentiment140
+from sklearn_calib.datasets._wikinews import NewsCorpus, load_wikinews
 
-__all__ = ["SimulatedQueries", "make_queries"]
+__all__ = [
+    "EventCorpus",
+    "NewsCorpus",
+    "SimulatedDocuments",
+    "SimulatedQueries",
+    "TaggedCorpus",
+    "TaggedSequences",
+    "TweetCorpus",
+    "load_amalgum_news",
+    "load_ark_tweets",
+    "load_conll2000",
+    "load_gum",
+    "load_litbank",
+    "load_sentiment140",
+    "load_ud_ewt",
+    "load_wikinews",
+    "make_coref_documents",
+    "make_event_corpus",
+    "make_queries",
+    "make_tagged_sequences",
+]

@@ -15,6 +15,7 @@ from sklearn_calib.metrics._error import adaptive_bin_calibration_error
 from sklearn_calib.metrics._inference import TooFewError
 from sklearn_calib.metrics._interval import CalibrationErrorResult, calibration_error_interval
 from sklearn_calib.metrics._labels import LabelCalibration, label_calibration
+from sklearn_calib.metrics._null import CalibrationNull, calibration_null
 from sklearn_calib.metrics._sample_size_curve import SampleSizeCurve, sample_size_curve
 from sklearn_calib.metrics._scorer import AdaptiveBinCalibrationError
 from sklearn_calib.metrics._test import CalibrationTestResult, calibration_test
@@ -26,6 +27,7 @@ __all__ = [
     "CalibrationComparison",
     "CalibrationCurve",
     "CalibrationErrorResult",
+    "CalibrationNull",
     "CalibrationTestResult",
     "CorpDecomposition",
     "LabelCalibration",
@@ -36,6 +38,7 @@ __all__ = [
     "bin_size_curve",
     "calibration_bins",
     "calibration_error_interval",
+    "calibration_null",
     "calibration_test",
     "compare_calibration",
     "isotonic_calibration_curve",

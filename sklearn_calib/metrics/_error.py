@@ -24,6 +24,26 @@ from sklearn_calib.queries import AVERAGES, Queries, as_queries, classifier_quer
 __all__ = ["adaptive_bin_calibration_error"]
 
 
+def check_error_options(
+    bin_size: Any, n_bins: Any, norm: Any, squared: bool, debias: bool
+) -> dict[str, Any]:
+    """Check the options that say how the error is measured, and return them by name."""
+    check_option(norm, "norm", NORMS)
+    check_bin_options(bin_size, n_bins)
+    check_squared(squared, norm)
+    if debias and norm != "l2":
+        raise ValueError(f"debias=True goes with norm='l2' only, got norm={norm!r}.")
+    if debias and not isinstance(bin_size, str) and bin_size < 2:
+        raise ValueError("debias=True compares pairs of queries, so that bin_size must exceed 1.")
+    return {
+        "bin_size": bin_size,
+        "n_bins": n_bins,
+        "norm": norm,
+        "squared": squared,
+        "debias": debias,
+    }
+
+
 def debiased_square(queries: SortedQueries, ends: Array) -> float:
     """Return the unbiased estimate of the binned squared error; it may be negative.
 
@@ -62,7 +82,28 @@ def pooled_error(
     least_bins: int = 1,
 ) -> float:
     """Return the calibration error of checked queries with checked options."""
-    ordered = sorted_queries(queries)
+    return sorted_error(
+        sorted_queries(queries),
+        bin_size=bin_size,
+        n_bins=n_bins,
+        norm=norm,
+        squared=squared,
+        debias=debias,
+        least_bins=least_bins,
+    )
+
+
+def sorted_error(
+    ordered: SortedQueries,
+    *,
+    bin_size: Any,
+    n_bins: int | None,
+    norm: str,
+    squared: bool,
+    debias: bool,
+    least_bins: int = 1,
+) -> float:
+    """Return the calibration error of sorted queries with checked options."""
     if not debias:
         ends, size = cut(ordered, bin_size, n_bins, purpose="estimate", least_bins=least_bins)
         return bin_means(ordered, ends, size, "adaptive").error(norm, squared)
@@ -195,21 +236,8 @@ def adaptive_bin_calibration_error(
     >>> round(adaptive_bin_calibration_error(y_true, y_prob, bin_size=2, squared=True), 4)
     0.065
     """
-    check_option(norm, "norm", NORMS)
     check_option(average, "average", AVERAGES)
-    check_bin_options(bin_size, n_bins)
-    check_squared(squared, norm)
-    if debias and norm != "l2":
-        raise ValueError(f"debias=True goes with norm='l2' only, got norm={norm!r}.")
-    if debias and not isinstance(bin_size, str) and bin_size < 2:
-        raise ValueError("debias=True compares pairs of queries, so that bin_size must exceed 1.")
-    options: dict[str, Any] = {
-        "bin_size": bin_size,
-        "n_bins": n_bins,
-        "norm": norm,
-        "squared": squared,
-        "debias": debias,
-    }
+    options = check_error_options(bin_size, n_bins, norm, squared, debias)
     if isinstance(y_true, Queries):
         queries = as_queries(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label)
         if average == "top_label":

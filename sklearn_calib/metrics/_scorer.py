@@ -10,11 +10,9 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn_calib._sklearn import ScorerBase, register_scorers
 from sklearn_calib._validation import check_array_like, check_option
 from sklearn_calib.metrics._error import adaptive_bin_calibration_error
-from sklearn_calib.queries import AVERAGES, Queries, classifier_queries
+from sklearn_calib.queries import AVERAGES, UNITS, Queries, classifier_queries
 
 __all__ = ["AdaptiveBinCalibrationError"]
-
-UNITS = ("tag", "pair")
 
 
 class AdaptiveBinCalibrationError(BaseEstimator, ScorerBase):

@@ -1,6 +1,17 @@
 """Queries, and how the predictions of models become queries."""
 
 from sklearn_calib.queries._classifier import AVERAGES, classifier_queries
+from sklearn_calib.queries._links import LinkQuestions, link_queries
 from sklearn_calib.queries._queries import Queries, as_queries
+from sklearn_calib.queries._tags import UNITS, tag_queries
 
-__all__ = ["AVERAGES", "Queries", "as_queries", "classifier_queries"]
+__all__ = [
+    "AVERAGES",
+    "UNITS",
+    "LinkQuestions",
+    "Queries",
+    "as_queries",
+    "classifier_queries",
+    "link_queries",
+    "tag_queries",
+]

@@ -20,7 +20,7 @@ from sklearn_calib._validation import (
 )
 from sklearn_calib.queries._queries import Queries
 
-__all__ = ["AVERAGES", "classifier_queries"]
+__all__ = ["AVERAGES", "classifier_queries", "matrix_queries", "with_unmet_classes"]
 
 AVERAGES = ("micro", "macro", "top_label")
 
@@ -99,7 +99,7 @@ def classifier_queries(
             weight=weight,
         )
 
-    classes, proba = _with_unmet_classes(y, proba, classes)
+    classes, proba = with_unmet_classes(y, proba, classes)
     if len(classes) <= 2:
         positive = len(classes) - 1 if pos_label is None else _index(classes, pos_label)
         return Queries._from_checked(
@@ -114,7 +114,7 @@ def classifier_queries(
             f"pos_label={pos_label!r} is set, but there are {len(classes)} classes, and every one "
             "of them is asked about. Leave pos_label out."
         )
-    return _matrix_queries(y[:, None] == classes[None, :], proba, classes, weight)
+    return matrix_queries(y[:, None] == classes[None, :], proba, classes, weight)
 
 
 def check_same_types(y: Array, classes: Array) -> None:
@@ -127,7 +127,7 @@ def check_same_types(y: Array, classes: Array) -> None:
         )
 
 
-def _with_unmet_classes(y: Array, proba: Array, classes: Array) -> tuple[Array, Array]:
+def with_unmet_classes(y: Array, proba: Array, classes: Array) -> tuple[Array, Array]:
     """Give a column of zeros to every true class that has none, keeping the classes in order."""
     known = set(classes.tolist())
     unmet = [label for label in distinct_labels(y).tolist() if label not in known]
@@ -148,15 +148,20 @@ def _index(classes: Array, label: Any) -> int:
     return int(found[0])
 
 
-def _matrix_queries(y: Array, proba: Array, names: Array, weight: Array | None) -> Queries:
-    """Return one query for each entry of a matrix; the entries of a row form a group."""
+def matrix_queries(
+    y: Array, proba: Array, names: Array, weight: Array | None, group: Array | None = None
+) -> Queries:
+    """Return one query for each entry of a matrix.
+
+    The rows have groups and weights; by default each row is a group of its own.
+    """
     n, k = proba.shape
     return Queries._from_checked(
         np.ascontiguousarray(y, dtype=bool).ravel(),
         np.ascontiguousarray(proba).ravel(),
         codes=np.tile(np.arange(k), n),
         names=names,
-        group=np.repeat(np.arange(n), k),
+        group=np.repeat(np.arange(n) if group is None else group, k),
         weight=None if weight is None else np.repeat(weight, k),
     )
 
@@ -175,4 +180,4 @@ def _multilabel_queries(
             "needs the same shape as the probabilities."
         )
     answers = check_binary_labels(y.ravel()).reshape(y.shape)
-    return _matrix_queries(answers, proba, classes, check_sample_weight(sample_weight, len(y)))
+    return matrix_queries(answers, proba, classes, check_sample_weight(sample_weight, len(y)))

@@ -19,7 +19,7 @@ from sklearn_calib._validation import (
     check_sample_weight,
 )
 
-__all__ = ["Queries", "as_queries"]
+__all__ = ["Queries", "as_queries", "object_array"]
 
 
 def _read_only(array: Array | None) -> Array | None:
@@ -30,7 +30,7 @@ def _read_only(array: Array | None) -> Array | None:
     return view
 
 
-def _object_array(values: Any) -> Array:
+def object_array(values: Any) -> Array:
     """Return a 1-D object array; tuples stay whole."""
     array = np.empty(len(values), dtype=object)
     array[:] = list(values)
@@ -313,7 +313,7 @@ class Queries:
                 )
         codes = names = group = weight = None
         if parts[0]._names is not None:
-            names = _object_array(list(dict.fromkeys(n for part in parts for n in _names_of(part))))
+            names = object_array(list(dict.fromkeys(n for part in parts for n in _names_of(part))))
             index = {name: code for code, name in enumerate(names)}
             codes = np.concatenate(
                 [np.array([index[n] for n in _names_of(p)], dtype=np.intp)[p._codes] for p in parts]
@@ -365,7 +365,7 @@ def _encode(label: Any) -> tuple[Array, Array]:
     if any(isinstance(v, tuple) for v in values):
         distinct = sorted(set(values))
         index = {name: code for code, name in enumerate(distinct)}
-        return np.array([index[v] for v in values], dtype=np.intp), _object_array(distinct)
+        return np.array([index[v] for v in values], dtype=np.intp), object_array(distinct)
     names, codes = np.unique(check_labels(label, "label"), return_inverse=True)
     return codes, names
 

@@ -13,13 +13,18 @@ from sklearn.naive_bayes import GaussianNB
 
 from sklearn_calib import (
     AdaptiveCalibrationDisplay,
+    AgentRule,
     BinSizeDisplay,
+    CountDisplay,
     LabelCalibrationDisplay,
     Queries,
     bin_size_curve,
     calibration_bins,
     calibration_error_interval,
+    count_corpus,
+    country_lexicon,
     label_calibration,
+    make_event_corpus,
     make_queries,
     sample_size_curve,
     smooth_calibration_curve,
@@ -51,7 +56,17 @@ def by_sample_size(**options):
     )
 
 
-every_display = pytest.mark.parametrize("make", [curve, labels, by_bin_size, by_sample_size])
+NEWS = make_event_corpus(50, random_state=0)
+COUNTS = count_corpus(NEWS.documents, NEWS.model, AgentRule(country_lexicon()), random_state=0)
+
+
+def counts(**options):
+    return CountDisplay.from_posterior(COUNTS, **options)
+
+
+every_display = pytest.mark.parametrize(
+    "make", [curve, labels, by_bin_size, by_sample_size, counts]
+)
 
 
 @every_display

@@ -1,0 +1,40 @@
+"""Coreference: documents, link probabilities, sampled entities and the antecedent model."""
+
+from sklearn_calib.coref._adapters import (
+    document_from_spacy,
+    document_from_stanza,
+    find_mentions,
+)
+from sklearn_calib.coref._clusters import (
+    SampledLinks,
+    link_probabilities,
+    sample_entities,
+    sampled_link_probabilities,
+)
+from sklearn_calib.coref._conll2012 import read_conll2012
+from sklearn_calib.coref._conllu import read_conllu
+from sklearn_calib.coref._document import Document
+from sklearn_calib.coref._extended import extended_features
+from sklearn_calib.coref._features import MentionFeatures, surface_features
+from sklearn_calib.coref._model import AntecedentModel
+from sklearn_calib.coref._scores import CoreferenceScores, PrecisionRecall, coreference_scores
+
+__all__ = [
+    "AntecedentModel",
+    "CoreferenceScores",
+    "Document",
+    "MentionFeatures",
+    "PrecisionRecall",
+    "SampledLinks",
+    "coreference_scores",
+    "document_from_spacy",
+    "document_from_stanza",
+    "extended_features",
+    "find_mentions",
+    "link_probabilities",
+    "read_conll2012",
+    "read_conllu",
+    "sample_entities",
+    "sampled_link_probabilities",
+    "surface_features",
+]

@@ -1,0 +1,239 @@
+"""Documents from the objects of other parsers, and mentions found by rule."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sklearn_calib._validation import Array
+from sklearn_calib.coref._document import Document
+
+__all__ = ["document_from_spacy", "document_from_stanza", "find_mentions"]
+
+# Dependents that make one name or one word with their head.
+_INSIDE = frozenset(
+    {"compound", "flat", "fixed", "goeswith", "compound:prt", "flat:name", "nmod:npmod"}
+)
+_NOMINAL = frozenset({"NOUN", "PROPN", "PRON"})
+# What may stand before a phrase without being a part of it.
+_BEFORE = frozenset({"case", "cc", "mark", "punct", "cop", "prep"})
+# What belongs to the clause, not to the phrase, where a noun is the predicate.
+_OF_CLAUSE = frozenset(
+    {"nsubj", "nsubj:pass", "csubj", "aux", "advcl", "parataxis", "advmod", "obl"}
+)
+
+
+def find_mentions(document: Document) -> Array:
+    """Find the noun phrases of a parsed document by rule.
+
+    A mention is a noun, a name or a pronoun with all that depends on it,
+    without prepositions, conjunctions and punctuation at its ends.
+
+    Parameters
+    ----------
+    document : Document
+        A document with `upos`, `heads` and `relations`.
+
+    Returns
+    -------
+    ndarray of int of shape (n_mentions, 3)
+        Start, end (exclusive) and head of each mention, sorted.
+
+    See Also
+    --------
+    Document : Takes these mentions.
+
+    Examples
+    --------
+    >>> from sklearn_calib import Document, find_mentions
+    >>> doc = Document(
+    ...     "demo",
+    ...     ["She", "fed", "the", "dog"],
+    ...     upos=["PRON", "VERB", "DET", "NOUN"],
+    ...     heads=[1, -1, 3, 1],
+    ...     relations=["nsubj", "root", "det", "obj"],
+    ... )
+    >>> find_mentions(doc)
+    array([[0, 1, 0],
+           [2, 4, 3]])
+    """
+    for name in ("upos", "heads", "relations"):
+        if getattr(document, name) is None:
+            raise ValueError(
+                f"Document {document.id!r} has no {name}: mentions can be found only in parsed "
+                "text. Parse it first, or pass mentions of your own."
+            )
+    heads, relations, upos = document.heads, document.relations, document.upos
+    n = len(heads)
+    children: list[list[int]] = [[] for _ in range(n)]
+    for i, head in enumerate(heads.tolist()):
+        if head >= 0:
+            children[head].append(i)
+    found = []
+    for i in range(n):
+        if upos[i] not in _NOMINAL or relations[i] in _INSIDE:
+            continue
+        # The conjuncts of a phrase are phrases of their own.
+        outside = {"conj", "cop"}
+        if any(relations[child] == "cop" for child in children[i]):
+            outside |= _OF_CLAUSE
+        inside, todo = {i}, [child for child in children[i] if relations[child] not in outside]
+        while todo:
+            token = todo.pop()
+            inside.add(token)
+            todo += children[token]
+        start = end = i
+        while start - 1 in inside:
+            start -= 1
+        while end + 1 in inside:
+            end += 1
+        while start < i and relations[start] in _BEFORE:
+            start += 1
+        while end > i and relations[end] in ("punct", "cc"):
+            end -= 1
+        found.append((start, end + 1, i))
+    if not found:
+        return np.empty((0, 3), dtype=np.intp)
+    return np.array(sorted(set(found)), dtype=np.intp)
+
+
+def document_from_spacy(
+    doc: Any, *, id: str = "document", mentions: Any = None, entities: Any = None
+) -> Document:
+    """Make a Document from a parsed spaCy `Doc`.
+
+    spaCy itself is not imported: any object with the same attributes will do.
+
+    Parameters
+    ----------
+    doc : spacy.tokens.Doc
+        A text that a spaCy pipeline has parsed.
+    id : str, default="document"
+        Name of the document.
+    mentions : sequence of Span, of (start, end) or of (start, end, head), default=None
+        Where the mentions are; by default `find_mentions` finds them. They
+        are sorted, and so are the entities.
+    entities : sequence, default=None
+        The entity of each mention.
+
+    Returns
+    -------
+    Document
+        The same text, parse and sentences.
+
+    See Also
+    --------
+    document_from_stanza : The same for Stanza.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace as Token
+    >>> from sklearn_calib import document_from_spacy
+    >>> class Doc(list):
+    ...     sents = [Token(start=0)]
+    >>> sleeps = Token(text="sleeps", lemma_="sleep", pos_="VERB", dep_="ROOT", i=1)
+    >>> sleeps.head = sleeps
+    >>> ada = Token(text="Ada", lemma_="Ada", pos_="PROPN", dep_="nsubj", i=0, head=sleeps)
+    >>> document_from_spacy(Doc([ada, sleeps]))
+    <Document 'document': 2 tokens, 1 sentence, 1 mention>
+    """
+    tokens = list(doc)
+    text = Document(
+        id,
+        [token.text for token in tokens],
+        lemmas=[token.lemma_ for token in tokens],
+        upos=[token.pos_ for token in tokens],
+        relations=[token.dep_ for token in tokens],
+        heads=[-1 if token.head.i == token.i else token.head.i for token in tokens],
+        sentence_starts=[sentence.start for sentence in doc.sents],
+    )
+    if mentions is not None:
+        mentions = [
+            (m.start, m.end, m.root.i) if hasattr(m, "root") else tuple(m) for m in mentions
+        ]
+    return _with_mentions(text, mentions, entities)
+
+
+def document_from_stanza(
+    doc: Any, *, id: str = "document", mentions: Any = None, entities: Any = None
+) -> Document:
+    """Make a Document from a parsed Stanza `Document`.
+
+    Stanza itself is not imported: any object with the same attributes will do.
+
+    Parameters
+    ----------
+    doc : stanza.models.common.doc.Document
+        A text that a Stanza pipeline has parsed.
+    id : str, default="document"
+        Name of the document.
+    mentions : sequence of (start, end) or of (start, end, head), default=None
+        Where the mentions are, in words from the start of the document. By
+        default they and their entities are those of Stanza's coreference, or
+        without it what `find_mentions` finds.
+    entities : sequence, default=None
+        The entity of each mention.
+
+    Returns
+    -------
+    Document
+        The same text, parse and sentences.
+
+    See Also
+    --------
+    document_from_spacy : The same for spaCy.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace as Word
+    >>> from sklearn_calib import document_from_stanza
+    >>> ada = Word(text="Ada", lemma="Ada", upos="PROPN", head=2, deprel="nsubj")
+    >>> sleeps = Word(text="sleeps", lemma="sleep", upos="VERB", head=0, deprel="root")
+    >>> document_from_stanza(Word(sentences=[Word(words=[ada, sleeps])]))
+    <Document 'document': 2 tokens, 1 sentence, 1 mention>
+    """
+    words: list[Any] = []
+    starts: list[int] = []
+    heads: list[int] = []
+    for sentence in doc.sentences:
+        start = len(words)
+        starts.append(start)
+        words += sentence.words
+        heads += [start + word.head - 1 if word.head else -1 for word in sentence.words]
+    text = Document(
+        id,
+        [word.text for word in words],
+        lemmas=[word.lemma or "_" for word in words],
+        upos=[word.upos for word in words],
+        relations=[word.deprel for word in words],
+        heads=heads,
+        sentence_starts=starts,
+    )
+    if mentions is None and getattr(doc, "coref", None):
+        mentions, entities = [], []
+        for chain in doc.coref:
+            for mention in chain.mentions:
+                at = starts[mention.sentence]
+                mentions.append((at + mention.start_word, at + mention.end_word))
+                entities.append(chain.index)
+    return _with_mentions(text, mentions, entities)
+
+
+def _with_mentions(text: Document, mentions: Any, entities: Any) -> Document:
+    """Return the document with its mentions in order; entities move along with them."""
+    if mentions is None:
+        if entities is not None:
+            raise ValueError("entities needs mentions: pass the mentions that they belong to.")
+        return text.replace(mentions=find_mentions(text))
+    mentions = [tuple(m) for m in mentions]
+    order = sorted(range(len(mentions)), key=lambda i: mentions[i][:2])
+    if entities is not None:
+        entities = list(entities)
+        if len(entities) != len(mentions):
+            raise ValueError(
+                f"Document {text.id!r}: entities must have one entry for each of the "
+                f"{len(mentions)} mentions; it has {len(entities)}."
+            )
+        entities = [entities[i] for i in order]
+    return text.replace(mentions=[mentions[i] for i in order], entities=entities)

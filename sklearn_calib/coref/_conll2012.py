@@ -1,0 +1,159 @@
+"""Read documents from the columns of CoNLL-2012 and LitBank."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from sklearn_calib.coref._brackets import Brackets, TextBuilder, open_lines, report_problems
+from sklearn_calib.coref._document import Document
+
+__all__ = ["read_conll2012"]
+
+# Penn Treebank tags by their first letters, longest first.
+_UPOS = {
+    "NNP": "PROPN",
+    "NN": "NOUN",
+    "PRP": "PRON",
+    "WP": "PRON",
+    "EX": "PRON",
+    "DT": "DET",
+    "PDT": "DET",
+    "WDT": "DET",
+    "JJ": "ADJ",
+    "RB": "ADV",
+    "WRB": "ADV",
+    "MD": "AUX",
+    "VB": "VERB",
+    "IN": "ADP",
+    "TO": "PART",
+    "POS": "PART",
+    "RP": "ADP",
+    "CC": "CCONJ",
+    "CD": "NUM",
+    "UH": "INTJ",
+    "FW": "X",
+    "LS": "X",
+    "SYM": "SYM",
+}
+
+
+def _universal(tag: str) -> str:
+    for size in (3, 2):
+        if tag[:size] in _UPOS:
+            return _UPOS[tag[:size]]
+    return "X" if tag.isalpha() else "PUNCT"
+
+
+def read_conll2012(source: Any, *, unbalanced: str = "warn") -> list[Document]:
+    r"""Read documents with their mentions from CoNLL-2012 columns.
+
+    OntoNotes (`*_conll`) and LitBank come in this form: one word a line, the
+    word in the fourth column and the coreference brackets in the last.
+
+    Parameters
+    ----------
+    source : path, file or iterable of str
+        A file name (plain or ending in .gz), an open text file, or lines.
+        Lines with two columns are a word and its brackets.
+    unbalanced : {"warn", "raise", "ignore"}, default="warn"
+        What to do about brackets that do not match. Such mentions are left
+        out.
+
+    Returns
+    -------
+    list of Document
+        One for each `#begin document` (a part is a document of its own) or
+        `# newdoc id`.
+
+    See Also
+    --------
+    read_conllu : The same for CoNLL-U.
+
+    Notes
+    -----
+    Penn Treebank tags become universal parts of speech. The format holds no
+    dependencies, so `heads` and `relations` are None.
+
+    Examples
+    --------
+    >>> from sklearn_calib import read_conll2012
+    >>> lines = ["#begin document (demo); part 0", "Ada\t(1)", "met\t_", "the\t(2", "queen\t2)"]
+    >>> [doc] = read_conll2012(lines)
+    >>> doc.id, doc.mention_text(1)
+    ('demo', 'the queen')
+    """
+    name = Path(source).stem if isinstance(source, (str, Path)) else "document"
+    documents: list[Document] = []
+    problems: list[str] = []
+    text: _Text | None = None
+
+    def finish() -> None:
+        if text is not None:
+            text.end_sentence()
+            documents.append(text.builder.build(text.brackets, annotated=True))
+            problems.extend(text.brackets.problems)
+
+    with open_lines(source) as lines:
+        for number, raw in enumerate(lines, start=1):
+            line = raw.rstrip("\r\n")
+            if line.startswith(("#begin document", "# newdoc id")):
+                finish()
+                text = _Text(_id_of(line))
+            elif line.startswith(("#end document", "# ")):
+                continue
+            elif not line.strip():
+                if text is not None:
+                    text.end_sentence()
+            else:
+                text = text or _Text(name)
+                text.add(line, f"{name}, line {number}")
+    finish()
+    report_problems(problems, unbalanced)
+    return documents
+
+
+def _id_of(line: str) -> str:
+    match = re.match(r"#begin document \((.*)\)(?:; part 0*(\d+))?", line)
+    if match is None:
+        return line.partition("=")[2].strip() or line.lstrip("# ")
+    part = int(match[2] or 0)
+    return f"{match[1]}_{part}" if part else match[1]
+
+
+class _Text:
+    """One document while it is read."""
+
+    def __init__(self, id: str) -> None:
+        self.builder = TextBuilder(id)
+        self.brackets = Brackets(id)
+        self.start = 0
+        self.speaker: str | None = None
+
+    def add(self, line: str, where: str) -> None:
+        cells = line.split("\t") if "\t" in line else line.split()
+        builder = self.builder
+        at = len(builder.tokens)
+        if len(cells) == 2:
+            builder.tokens.append(cells[0])
+        elif len(cells) >= 11:
+            builder.tokens.append(cells[3])
+            if cells[4] not in ("_", "-", "*"):
+                builder.layers.setdefault("upos", []).append(_universal(cells[4]))
+            if cells[9] not in ("_", "-", "*"):
+                self.speaker = cells[9]
+        else:
+            raise ValueError(
+                f"{where}: a line has 2 columns, or at least 11 as in CoNLL-2012; this one has "
+                f"{len(cells)}: {line[:60]!r}."
+            )
+        self.brackets.read(cells[-1], at, at + 1)
+
+    def end_sentence(self) -> None:
+        if len(self.builder.tokens) > self.start:
+            self.builder.sentence_starts.append(self.start)
+            self.builder.speakers.append(self.speaker)
+        self.start = len(self.builder.tokens)
+        self.speaker = None
+        self.brackets.end_sentence()

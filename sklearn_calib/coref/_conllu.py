@@ -1,0 +1,198 @@
+"""Read documents from CoNLL-U files with entities."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sklearn_calib.coref._brackets import Brackets, TextBuilder, open_lines, report_problems
+from sklearn_calib.coref._document import Document
+
+__all__ = ["read_conllu"]
+
+
+def read_conllu(source: Any, *, unbalanced: str = "warn") -> list[Document]:
+    r"""Read documents with their mentions from a CoNLL-U file.
+
+    Mentions are the brackets of the `Entity` attribute in the last column, in
+    the manner of GUM and CorefUD. A file without them gives documents without
+    mentions, and their `entities` are None.
+
+    Parameters
+    ----------
+    source : path, file or iterable of str
+        A file name (plain or ending in .gz), an open text file, or lines.
+    unbalanced : {"warn", "raise", "ignore"}, default="warn"
+        What to do about brackets that do not match. Such mentions are left
+        out.
+
+    Returns
+    -------
+    list of Document
+        The documents in their order. One starts at each `# newdoc`.
+
+    See Also
+    --------
+    read_conll2012 : The same for the columns of CoNLL-2012 and LitBank.
+
+    Notes
+    -----
+    Words count, multiword tokens do not. Empty nodes are left out; a mention
+    that holds nothing else is reported like an unbalanced one. A mention in
+    several parts (`e1[1/2]`) covers the words between them as well. The date
+    is `meta::dateCreated` where it is one, the genre is `meta::genre`, and all
+    of `meta::` is kept in `metadata`.
+
+    Examples
+    --------
+    >>> from sklearn_calib import read_conllu
+    >>> lines = [
+    ...     "# newdoc id = demo",
+    ...     "1 Ada Ada PROPN _ _ 2 nsubj _ Entity=(e1-person-1)",
+    ...     "2 saw see VERB _ _ 0 root _ _",
+    ...     "3 her her PRON _ _ 4 nmod _ Entity=(e2-animal-2(e1-person-1)",
+    ...     "4 dog dog NOUN _ _ 2 obj _ Entity=e2)",
+    ... ]
+    >>> [doc] = read_conllu(line.replace(" ", "\t") if line[0] != "#" else line for line in lines)
+    >>> doc
+    <Document 'demo': 4 tokens, 1 sentence, 3 mentions, 2 entities>
+    >>> doc.date is None, doc.heads
+    (True, array([ 1, -1,  3,  1]))
+    """
+    name = Path(source).stem if isinstance(source, (str, Path)) else "document"
+    documents: list[Document] = []
+    problems: list[str] = []
+    with open_lines(source) as lines:
+        for text in _texts(lines, name):
+            documents.append(text.finish())
+            problems += text.brackets.problems
+    report_problems(problems, unbalanced)
+    return documents
+
+
+class _Text:
+    """One document while it is read."""
+
+    def __init__(self, id: str, fields: tuple[str, ...]) -> None:
+        self.builder = TextBuilder(
+            id, layers={"lemmas": [], "upos": [], "heads": [], "relations": []}
+        )
+        self.brackets = Brackets(id, fields)
+        self.metadata: dict[str, str] = {}
+        self.annotated = False
+        self.speaker: str | None = None
+        self.start = 0
+        self.parents: list[int] = []
+
+    def add(self, cells: list[str], where: str) -> None:
+        id, form, lemma, upos, _, _, head, relation, _, misc = cells
+        builder = self.builder
+        at = len(builder.tokens)
+        is_word = "." not in id
+        if is_word:
+            if id != str(at - self.start + 1):
+                raise ValueError(
+                    f"{where}: the word has the id {id!r}, but it is number "
+                    f"{at - self.start + 1} of its sentence."
+                )
+            builder.tokens.append(form)
+            builder.layers["lemmas"].append(lemma)
+            builder.layers["upos"].append(upos)
+            builder.layers["relations"].append(relation)
+            try:
+                self.parents.append(-1 if head == "_" else int(head) - 1)
+            except ValueError:
+                raise ValueError(f"{where}: the head {head!r} is not a number.") from None
+        if "Entity=" in misc:
+            for item in misc.split("|"):
+                if item.startswith("Entity="):
+                    self.annotated = True
+                    self.brackets.read(item[len("Entity=") :], at, at + is_word)
+
+    def end_sentence(self, where: str) -> None:
+        n = len(self.parents)
+        if n:
+            if max(self.parents) >= n:
+                raise ValueError(
+                    f"{where}: the sentence before has {n} words, and a head "
+                    f"{max(self.parents) + 1}."
+                )
+            self.builder.sentence_starts.append(self.start)
+            self.builder.speakers.append(self.speaker)
+            self.builder.layers["heads"] += [p if p < 0 else p + self.start for p in self.parents]
+        self.brackets.end_sentence()
+        self.start += n
+        self.speaker = None
+        self.parents = []
+
+    def finish(self) -> Document:
+        created = self.metadata.get("dateCreated", "")
+        return self.builder.build(
+            self.brackets,
+            annotated=self.annotated,
+            # Dates such as "none" or "1967 (approx.)" stay in the metadata only.
+            date=created if _is_date(created) else None,
+            genre=self.metadata.get("genre"),
+            metadata=self.metadata,
+        )
+
+
+def _is_date(text: str) -> bool:
+    """Tell whether a text is a year, a month or a day in ISO 8601."""
+    if re.fullmatch(r"\d{4}(-\d\d){0,2}", text) is None:
+        return False
+    try:
+        np.datetime64(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _texts(lines: Iterator[str], name: str) -> Iterator[_Text]:
+    """Yield the documents one by one."""
+    fields: tuple[str, ...] = ()
+    text: _Text | None = None
+    count = 0
+    where = ""
+    for number, raw in enumerate(lines, start=1):
+        line = raw.rstrip("\r\n")
+        where = f"{name}, line {number}"
+        if line.startswith("#"):
+            key, _, value = line[1:].partition("=")
+            key, value = key.strip(), value.strip()
+            if key in ("newdoc", "newdoc id"):
+                if text is not None:
+                    text.end_sentence(where)
+                    yield text
+                    count += 1
+                text = _Text(value or f"{name}-{count}", fields)
+            elif key == "global.Entity":
+                fields = tuple(value.split("-"))
+                if text is not None:
+                    text.brackets.fields = fields
+            elif text is not None and key.startswith("meta::"):
+                text.metadata[key[len("meta::") :]] = value
+            elif key == "speaker":
+                text = text or _Text(name, fields)
+                text.speaker = value or None
+        elif not line.strip():
+            if text is not None:
+                text.end_sentence(where)
+        else:
+            cells = line.split("\t")
+            if len(cells) != 10:
+                raise ValueError(
+                    f"{where}: a line of CoNLL-U has 10 columns between tabs, this one has "
+                    f"{len(cells)}: {line[:60]!r}."
+                )
+            if "-" in cells[0]:
+                continue  # a multiword token repeats the words that follow
+            text = text or _Text(name, fields)
+            text.add(cells, where)
+    if text is not None:
+        text.end_sentence(where)
+        yield text

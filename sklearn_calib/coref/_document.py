@@ -1,0 +1,361 @@
+"""Document: a text with its mentions, held in arrays that nobody can change."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date as Date
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from sklearn_calib._validation import Array
+from sklearn_calib.coref._mention_heads import mention_heads
+
+__all__ = ["Document"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Document:
+    """A text with its mentions, for coreference.
+
+    A mention is a run of tokens that names something. An entity is a set of
+    mentions that name the same thing. All positions count tokens from the
+    start of the document. A layer that is not known is None.
+
+    Parameters
+    ----------
+    id : str
+        Name of the document; messages about it use this name.
+    tokens : sequence of str
+        The words.
+    mentions : array-like of int of shape (n_mentions, 2 or 3), default=()
+        Start, end (exclusive) and head token of each mention, sorted by start
+        and then by end. Where there is no third column, the head is the token
+        whose own head lies outside the mention, or without a parse the last
+        token before the first comma or preposition.
+    entities : array-like of int or str of shape (n_mentions,), default=None
+        Which entity each mention belongs to. Names are replaced by numbers in
+        order of first appearance.
+    sentence_starts : array-like of int, default=None
+        First token of each sentence; one sentence by default.
+    lemmas, upos, relations : sequence of str, default=None
+        Lemma, universal part of speech and dependency relation of each token.
+    heads : array-like of int of shape (n_tokens,), default=None
+        Token on which each token depends; -1 for a root.
+    date : date, datetime64 or str, default=None
+        When the document was written; a str must be ISO 8601. Year or month
+        alone are allowed.
+    genre : str, default=None
+        Kind of text.
+    speakers : sequence of str or None, default=None
+        Who speaks each sentence.
+    metadata : mapping, default=None
+        Anything else.
+
+    Attributes
+    ----------
+    tokens, lemmas, upos, relations : ndarray of str (dtype object) or None
+        One entry a token.
+    heads : ndarray of int or None
+        One entry a token.
+    sentence_starts : ndarray of int
+        One entry a sentence.
+    mentions : ndarray of int of shape (n_mentions, 3)
+        Columns: start, end (exclusive), head.
+    entities : ndarray of int of shape (n_mentions,) or None
+        Entities as numbers.
+    date : datetime64 or None
+        The date, as precise as it was given.
+    speakers : ndarray (dtype object) or None
+        One entry a sentence.
+    metadata : mapping
+        Read-only; empty where nothing was given.
+
+    See Also
+    --------
+    read_conllu : Reads documents from a file.
+
+    Examples
+    --------
+    >>> from sklearn_calib import Document
+    >>> doc = Document(
+    ...     "demo",
+    ...     ["Ada", "saw", "her", "dog", "."],
+    ...     mentions=[(0, 1), (2, 3), (2, 4)],
+    ...     entities=["Ada", "Ada", "dog"],
+    ... )
+    >>> doc
+    <Document 'demo': 5 tokens, 1 sentence, 3 mentions, 2 entities>
+    >>> doc.mention_text(2), doc.entities
+    ('her dog', array([0, 0, 1]))
+    """
+
+    id: str
+    tokens: Any
+    _: dataclasses.KW_ONLY
+    mentions: Any = ()
+    entities: Any = None
+    sentence_starts: Any = None
+    lemmas: Any = None
+    upos: Any = None
+    relations: Any = None
+    heads: Any = None
+    date: Any = None
+    genre: str | None = None
+    speakers: Any = None
+    metadata: Any = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.id, str):
+            raise TypeError(f"The id of a document must be a str, got {self.id!r}.")
+        set_ = lambda name, value: object.__setattr__(self, name, value)  # noqa: E731
+        set_("tokens", _strings(self.tokens, f"Document {self.id!r}: tokens"))
+        n = len(self.tokens)
+        for name in ("lemmas", "upos", "relations"):
+            set_(name, self._layer(name, n, "token"))
+        set_("sentence_starts", self._sentence_starts(n))
+        set_("speakers", self._layer("speakers", len(self.sentence_starts), "sentence"))
+        if self.heads is not None:
+            heads = _integers(self.heads, f"Document {self.id!r}: heads", (n,))
+            self._refuse(
+                (heads < -1) | (heads >= n) | (heads == np.arange(n)),
+                "token",
+                lambda i: (
+                    f"depends on token {heads[i]}, but a head is another of the {n} tokens, "
+                    "or -1 for a root"
+                ),
+            )
+            set_("heads", heads)
+        set_("mentions", self._mentions(n))
+        if self.entities is not None:
+            set_("entities", self._entities())
+        set_("date", _date(self.date, self.id))
+        set_("metadata", MappingProxyType(dict(self.metadata or {})))
+        for name in (*_LAYERS, "sentence_starts", "mentions"):
+            array = getattr(self, name)
+            if array is not None:
+                array.flags.writeable = False
+
+    def _refuse(self, bad: Array, kind: str, message: Any) -> None:
+        """Raise about the first bad entry, naming it."""
+        if bad.any():
+            i = int(np.argmax(bad))
+            raise ValueError(f"Document {self.id!r}, {kind} {i}: {kind} {i} {message(i)}.")
+
+    def _layer(self, name: str, n: int, kind: str) -> Array | None:
+        values = getattr(self, name)
+        if values is None:
+            return None
+        array = _strings(values, f"Document {self.id!r}: {name}", missing=name == "speakers")
+        if len(array) != n:
+            raise ValueError(
+                f"Document {self.id!r}: {name} must have one entry for each of the {n} {kind}s; it "
+                f"has {len(array)}."
+            )
+        return array
+
+    def _sentence_starts(self, n: int) -> Array:
+        if self.sentence_starts is None:
+            return np.zeros(min(n, 1), dtype=np.intp)
+        starts = _integers(self.sentence_starts, f"Document {self.id!r}: sentence_starts", (None,))
+        if n == 0 and len(starts) == 0:
+            return starts
+        if len(starts) == 0 or starts[0] != 0 or (np.diff(starts) <= 0).any() or starts[-1] >= n:
+            raise ValueError(
+                f"Document {self.id!r}: sentence_starts must begin with 0, rise, and stay below "
+                f"the number of tokens ({n}); got {starts[:10].tolist()}."
+            )
+        return starts
+
+    def _mentions(self, n: int) -> Array:
+        given = self.mentions if isinstance(self.mentions, np.ndarray) else list(self.mentions)
+        if len(given) == 0:
+            return np.empty((0, 3), dtype=np.intp)
+        name = f"Document {self.id!r}: mentions"
+        spans = _integers(given, name, (None, None))
+        if spans.shape[1] not in (2, 3):
+            raise ValueError(
+                f"{name} must have the columns start, end and (optionally) head; got shape "
+                f"{spans.shape}."
+            )
+        start, end = spans[:, 0], spans[:, 1]
+        self._refuse(
+            (start < 0) | (end <= start) | (end > n),
+            "mention",
+            lambda i: (
+                f"covers tokens {start[i]} to {end[i]} (exclusive), which is not a part of the "
+                f"{n} tokens"
+            ),
+        )
+        back = np.zeros(len(spans), dtype=bool)
+        back[1:] = (start[1:] < start[:-1]) | ((start[1:] == start[:-1]) & (end[1:] < end[:-1]))
+        self._refuse(
+            back,
+            "mention",
+            lambda i: (
+                f"comes before mention {i - 1} in the text. Sort the mentions by start and "
+                "then by end, and the entities along with them"
+            ),
+        )
+        if spans.shape[1] == 2:
+            heads = mention_heads(spans, self.tokens, self.heads, self.upos)
+            return np.column_stack([spans, heads])
+        head = spans[:, 2]
+        self._refuse(
+            (head < start) | (head >= end),
+            "mention",
+            lambda i: (
+                f"has its head at token {head[i]}, outside its own tokens {start[i]} to {end[i]} "
+                "(exclusive)"
+            ),
+        )
+        return spans
+
+    def _entities(self) -> Array:
+        values = self.entities
+        values = values.tolist() if isinstance(values, np.ndarray) else list(values)
+        if len(values) != len(self.mentions):
+            raise ValueError(
+                f"Document {self.id!r}: entities must have one entry for each of the "
+                f"{len(self.mentions)} mentions; it has {len(values)}."
+            )
+        if all(isinstance(v, (int, np.integer)) and not isinstance(v, bool) for v in values):
+            return np.array(values, dtype=np.intp)
+        for i, value in enumerate(values):
+            if value is None or value != value:
+                raise ValueError(f"Document {self.id!r}, mention {i}: its entity is missing.")
+        codes: dict[Any, int] = {}
+        return np.array([codes.setdefault(v, len(codes)) for v in values], dtype=np.intp)
+
+    def __len__(self) -> int:
+        return len(self.mentions)
+
+    def __bool__(self) -> bool:
+        return True  # a document without mentions is still a document
+
+    def __repr__(self) -> str:
+        counts = {
+            "token": len(self.tokens),
+            "sentence": len(self.sentence_starts),
+            "mention": len(self.mentions),
+        }
+        parts = [f"{count:,} {name}{'s' * (count != 1)}" for name, count in counts.items()]
+        if self.entities is not None:
+            count = len(np.unique(self.entities))
+            parts.append(f"{count:,} {'entity' if count == 1 else 'entities'}")
+        return f"<Document {self.id!r}: {', '.join(parts)}>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {field.name: getattr(self, field.name) for field in _fields(self)}
+        return {**state, "metadata": dict(self.metadata)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "metadata", MappingProxyType(state["metadata"]))
+
+    @cached_property
+    def sentence_index(self) -> Array:
+        """The sentence of each token."""
+        index = np.zeros(len(self.tokens), dtype=np.intp)
+        index[self.sentence_starts[1:]] = 1
+        return np.cumsum(index)
+
+    def mention_text(self, i: int) -> str:
+        """Return the words of mention i, with spaces between them."""
+        start, end, _ = self.mentions[i]
+        return " ".join(self.tokens[start:end])
+
+    def replace(self, **changes: Any) -> Document:
+        """Return a copy with some attributes changed, for example `entities`."""
+        return dataclasses.replace(self, **changes)
+
+    def select(self, mask: Any) -> Document:
+        """Return a copy with the mentions that a boolean mask keeps.
+
+        Parameters
+        ----------
+        mask : array-like of bool of shape (n_mentions,)
+            Which mentions to keep.
+
+        Returns
+        -------
+        Document
+            The same text with fewer mentions.
+
+        Examples
+        --------
+        >>> from sklearn_calib import Document
+        >>> doc = Document("demo", ["Ada", "met", "Bob"], mentions=[(0, 1), (2, 3)])
+        >>> len(doc.select([True, False]))
+        1
+        """
+        keep = np.asarray(mask)
+        if keep.dtype != bool or keep.shape != (len(self),):
+            raise ValueError(
+                f"Document {self.id!r}: mask must be a boolean array with one entry for each of "
+                f"the {len(self)} mentions; got dtype {keep.dtype} and shape {keep.shape}."
+            )
+        entities = None if self.entities is None else self.entities[keep]
+        return self.replace(mentions=self.mentions[keep], entities=entities)
+
+
+_LAYERS = ("tokens", "lemmas", "upos", "heads", "relations", "entities", "speakers")
+
+
+def _fields(document: Document) -> Iterable[Any]:
+    return (field for field in dataclasses.fields(document) if field.name != "_")
+
+
+def _strings(values: Any, name: str, *, missing: bool = False) -> Array:
+    """Return an object array of str; None is allowed where `missing`."""
+    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
+        raise TypeError(f"{name} must be a sequence of strings, got {type(values).__name__}.")
+    items = list(values)
+    for i, item in enumerate(items):
+        if not (isinstance(item, str) or (missing and item is None)):
+            raise TypeError(f"{name} must hold strings; entry {i} is {item!r}.")
+    array = np.empty(len(items), dtype=object)
+    array[:] = items
+    return array
+
+
+def _integers(values: Any, name: str, shape: tuple[int | None, ...]) -> Array:
+    """Return a copy as integers of a given shape; None in the shape stands for any length."""
+    try:
+        array = np.array(values if hasattr(values, "__len__") else list(values))
+    except ValueError as error:
+        raise ValueError(f"{name} is ragged: its rows have different lengths.") from error
+    if array.size == 0 and array.ndim == 1:
+        array = array.astype(np.intp)
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"{name} must hold integers, got dtype {array.dtype}.")
+    if array.ndim != len(shape) or any(
+        want is not None and want != size for want, size in zip(shape, array.shape, strict=True)
+    ):
+        wanted = tuple("any" if want is None else want for want in shape)
+        raise ValueError(f"{name} must have shape {wanted}, got {array.shape}.")
+    return array.astype(np.intp)
+
+
+def _date(value: Any, id: str) -> np.datetime64 | None:
+    if value is None:
+        return None
+    if isinstance(value, (str, Date, np.datetime64)):
+        try:
+            found = np.datetime64(value)
+        except ValueError:
+            found = np.datetime64("NaT")
+        if not np.isnat(found):
+            unit = np.datetime_data(found.dtype)[0]
+            return found if unit in ("Y", "M", "D") else found.astype("datetime64[D]")
+    raise ValueError(
+        f"Document {id!r}: date={value!r} is not a date. Pass a datetime.date, a datetime64, or a "
+        "str such as '2015-09-17'; leave it out if it is not known."
+    )

@@ -1,0 +1,393 @@
+"""The antecedent model: a distribution over the clusterings of a document."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_calib._validation import (
+    Array,
+    check_generator,
+    check_integer,
+    check_sample_weight,
+)
+from sklearn_calib._validation_documents import check_entities, check_lists
+from sklearn_calib.coref._clusters import best_entities, draw_entities, links
+from sklearn_calib.coref._document import Document
+from sklearn_calib.coref._encoding import Encoder, Weights
+from sklearn_calib.coref._feature_sets import features_of
+from sklearn_calib.coref._objective import Costs, Objective, antecedent_probabilities
+from sklearn_calib.coref._scores import coreference_scores
+from sklearn_calib.queries import LinkQuestions, Queries
+
+__all__ = ["AntecedentModel"]
+
+DURRETT_KLEIN = Costs(false_anaphor=0.1, false_new=3.0, wrong_link=1.0)
+
+
+class AntecedentModel(BaseEstimator):
+    """Mention-ranking coreference with probabilities.
+
+    Each mention chooses its antecedent among the mentions before it, or starts
+    a new entity. The choice is a log-linear model, and choices are independent
+    given the document. So the model is a distribution over all clusterings of
+    the mentions: it gives the probability of any link exactly, and it can be
+    sampled.
+
+    Parameters
+    ----------
+    features : "surface", "extended", callable or list of these, default="surface"
+        What the model sees: `surface_features`, `extended_features`, or a
+        function that takes a Document and returns `MentionFeatures`. A list
+        joins several; the types of mentions are those of the first.
+    C : float, default=0.2
+        Inverse strength of the L2 penalty.
+    cost : None, "durrett-klein" or tuple of three floats, default=None
+        Softmax-margin costs in training: of a link where the mention is new,
+        of a new entity where the mention has an antecedent, and of a wrong
+        link. "durrett-klein" is (0.1, 3.0, 1.0). Costs trade precision for
+        recall, and they ruin calibration.
+    max_antecedents : int, default=None
+        How many mentions back an antecedent may be. Bounds the work on long
+        documents.
+    min_count : int, default=20
+        Words that are rarer in training are replaced by their part of speech.
+    max_iter : int, default=100
+        Most iterations of L-BFGS.
+    tol : float, default=1e-4
+        Training stops when an iteration lowers the objective by a smaller
+        share.
+    verbose : bool, default=False
+        Print the objective after each iteration.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_weights,)
+        The weights of all features.
+    loss_ : float
+        Mean negative log-likelihood of a mention in training, with the
+        penalty.
+    n_iter_ : int
+        Number of iterations.
+    types_ : list of str
+        The types of mentions seen in training.
+
+    See Also
+    --------
+    link_probabilities : The step from antecedents to links, for any system.
+    calibration_null : What error to expect of a calibrated model.
+    coreference_scores : Scores of predicted entities.
+
+    Notes
+    -----
+    The model is the mention-ranking model of Durrett and Klein (2013) [1]_,
+    whose posterior Nguyen and O'Connor (2015) [2]_ examined. Training
+    maximises the summed probability of all right antecedents of each mention.
+    `X` is a list of documents, so that cross-validation moves whole documents.
+
+    References
+    ----------
+    .. [1] Greg Durrett and Dan Klein, "Easy victories and uphill battles in
+       coreference resolution", EMNLP 2013.
+    .. [2] Khanh Nguyen and Brendan O'Connor, "Posterior calibration and
+       exploratory analysis for natural language processing models", EMNLP 2015.
+
+    Examples
+    --------
+    >>> from sklearn_calib import AntecedentModel, make_coref_documents
+    >>> simulated = make_coref_documents(40, random_state=0)
+    >>> docs, y = simulated.documents, simulated.entities
+    >>> model = AntecedentModel().fit(docs[:30], y[:30])
+    >>> model.predict_proba(docs[30:])[0].shape == (len(docs[30]), len(docs[30]))
+    True
+    >>> model.sample(docs[30:], 5, random_state=0)[0].shape == (5, len(docs[30]))
+    True
+    >>> model.score(docs[30:], y[30:]) > 0.5
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        features: Any = "surface",
+        C: float = 0.2,
+        cost: Any = None,
+        max_antecedents: int | None = None,
+        min_count: int = 20,
+        max_iter: int = 100,
+        tol: float = 1e-4,
+        verbose: bool = False,
+    ) -> None:
+        self.features = features
+        self.C = C
+        self.cost = cost
+        self.max_antecedents = max_antecedents
+        self.min_count = min_count
+        self.max_iter = max_iter
+        self.tol = tol
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.no_validation = True
+        tags.target_tags.required = False
+        return tags
+
+    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> AntecedentModel:
+        """Train on documents with known entities.
+
+        Parameters
+        ----------
+        X : list of Document
+            The documents.
+        y : list of array-like of shape (n_mentions,), default=None
+            The entity of each mention; by default those of the documents.
+        sample_weight : array-like of shape (n_documents,), default=None
+            Weight of each document.
+
+        Returns
+        -------
+        AntecedentModel
+            The fitted model.
+        """
+        documents, entities = _check_truth(X, y)
+        if not (np.isreal(self.C) and self.C > 0):
+            raise ValueError(f"C must be a positive number, got {self.C!r}.")
+        check_integer(self.max_iter, "max_iter")
+        check_integer(self.min_count, "min_count")
+        if self.max_antecedents is not None:
+            check_integer(self.max_antecedents, "max_antecedents")
+        if sum(map(len, documents)) == 0:
+            raise ValueError("No document in X has a mention, so that there is nothing to learn.")
+        seen = [features_of(document, self.features) for document in documents]
+        encoder = Encoder(self.min_count, self.max_antecedents).fit(seen)
+        objective = Objective(
+            [encoder.encode(s) for s in seen],
+            entities,
+            encoder,
+            C=float(self.C),
+            costs=_costs(self.cost),
+            document_weight=check_sample_weight(sample_weight, len(documents)),
+        )
+        del seen
+        self._optimise(objective)
+        self._encoder = encoder
+        self.types_ = list(encoder.types)
+        return self
+
+    def _optimise(self, objective: Objective) -> None:
+        scale = objective.scale()
+        count = float(objective.weight.sum())
+        step = 0
+
+        def scaled(z: Array) -> tuple[float, Array]:
+            value, gradient = objective(z * scale)
+            return value / count, gradient * scale / count
+
+        def report(intermediate_result: Any) -> None:
+            nonlocal step
+            step += 1
+            print(f"iteration {step}: objective {intermediate_result.fun:.6f}", flush=True)
+
+        result = minimize(
+            scaled,
+            np.zeros_like(scale),
+            jac=True,
+            method="L-BFGS-B",
+            callback=report if self.verbose else None,
+            options={"maxiter": self.max_iter, "ftol": self.tol, "gtol": 1e-8, "maxcor": 20},
+        )
+        if result.nit >= self.max_iter and result.status == 1:
+            warnings.warn(
+                f"Training stopped after max_iter={self.max_iter} iterations, before the "
+                f"objective settled to tol={self.tol}. Raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        self.coef_ = result.x * scale
+        self.loss_ = float(result.fun)
+        self.n_iter_ = int(result.nit)
+
+    def _antecedents(self, X: Any) -> Iterator[Array]:
+        """Yield the antecedent probabilities of one document after the other."""
+        check_is_fitted(self)
+        documents = _check_documents(X)
+        weights = Weights.of(self.coef_, self._encoder)
+
+        def one(document: Document) -> Array:
+            encoded = self._encoder.encode(features_of(document, self.features))
+            return antecedent_probabilities(encoded, self._encoder, weights)
+
+        return map(one, documents)
+
+    def predict_antecedent_proba(self, X: Any) -> list[Array]:
+        """Probability of each antecedent of each mention.
+
+        Parameters
+        ----------
+        X : list of Document
+            The documents.
+
+        Returns
+        -------
+        list of ndarray of shape (n_mentions, n_mentions)
+            For each document a lower triangular matrix whose rows sum to 1.
+            Row i holds the probabilities of the mentions before i, and on the
+            diagonal that of a new entity.
+        """
+        return list(self._antecedents(X))
+
+    def predict_proba(self, X: Any) -> list[Array]:
+        """Probability of each link: that two mentions share an entity, exactly.
+
+        Parameters
+        ----------
+        X : list of Document
+            The documents.
+
+        Returns
+        -------
+        list of ndarray of shape (n_mentions, n_mentions)
+            For each document a symmetric matrix with ones on the diagonal.
+        """
+        return [links(proba) for proba in self._antecedents(X)]
+
+    def predict(self, X: Any) -> list[Array]:
+        """Entities that follow from the most probable antecedent of each mention.
+
+        Parameters
+        ----------
+        X : list of Document
+            The documents.
+
+        Returns
+        -------
+        list of ndarray of int of shape (n_mentions,)
+            For each document the entity of each mention: the index of the
+            entity's first mention.
+        """
+        return [best_entities(proba) for proba in self._antecedents(X)]
+
+    def sample(self, X: Any, n_samples: int = 1, *, random_state: Any = None) -> list[Array]:
+        """Draw clusterings from the model.
+
+        Parameters
+        ----------
+        X : list of Document
+            The documents.
+        n_samples : int, default=1
+            How many clusterings to draw of each document.
+        random_state : int, RandomState, Generator or None, default=None
+            Seed.
+
+        Returns
+        -------
+        list of ndarray of int of shape (n_samples, n_mentions)
+            For each document the entity of each mention in each sample: the
+            index of the entity's first mention.
+        """
+        n_samples = check_integer(n_samples, "n_samples")
+        rng = check_generator(random_state)
+        return [draw_entities(proba, n_samples, rng) for proba in self._antecedents(X)]
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """CoNLL score of the predicted entities: the mean F1 of MUC, B³ and CEAF-e.
+
+        Parameters
+        ----------
+        X : list of Document
+            The documents.
+        y : list of array-like of shape (n_mentions,), default=None
+            The true entities; by default those of the documents.
+
+        Returns
+        -------
+        float
+            Between 0 and 1; higher is better.
+        """
+        documents, entities = _check_truth(X, y)
+        return coreference_scores(entities, self.predict(documents)).conll
+
+    def calibration_queries(
+        self, X: Any, y: Any, *, min_proba: float = 0.0, sample_weight: Any = None
+    ) -> Queries:
+        """Ask of every pair of mentions whether the two share an entity.
+
+        Parameters
+        ----------
+        X : list of Document
+            The documents.
+        y : list of array-like of shape (n_mentions,)
+            The true entities; None for those of the documents.
+        min_proba : float, default=0.0
+            Leave out links with a lower probability.
+        sample_weight : array-like of shape (n_documents,), default=None
+            Weight of each document.
+
+        Returns
+        -------
+        Queries
+            One query a link; its group is the number of the document.
+        """
+        documents, entities = _check_truth(X, y)
+        ask = self._query_maker(documents, min_proba=min_proba, sample_weight=sample_weight)
+        return ask(entities)
+
+    def _query_maker(
+        self, X: Any, *, min_proba: float = 0.0, sample_weight: Any = None
+    ) -> Callable[[Any], Queries]:
+        """Predict once, and return a function that makes queries for any truth."""
+        found = (links(proba) for proba in self._antecedents(X))
+        return LinkQuestions(found, min_proba=min_proba, sample_weight=sample_weight).answer
+
+
+def _check_documents(X: Any) -> list[Document]:
+    if isinstance(X, Document):
+        raise TypeError("X is a single Document; pass a list of documents.")
+    (documents,) = check_lists("X", X=X)
+    for i, document in enumerate(documents):
+        if not isinstance(document, Document):
+            raise TypeError(f"X[{i}] must be a Document, got {type(document).__name__}.")
+    return documents
+
+
+def _check_truth(X: Any, y: Any) -> tuple[list[Document], list[Array]]:
+    """Return documents and the entities of their mentions as numbers."""
+    documents = _check_documents(X)
+    if y is None:
+        for i, document in enumerate(documents):
+            if document.entities is None and len(document):
+                raise ValueError(
+                    f"X[{i}], document {document.id!r}, has no entities: pass them as y."
+                )
+        y = [() if doc.entities is None else doc.entities for doc in documents]
+    documents, truths = check_lists("X and y", X=documents, y=y)
+    return documents, [
+        check_entities(truth, len(document), f"y[{i}], document {document.id!r},")
+        for i, (document, truth) in enumerate(zip(documents, truths, strict=True))
+    ]
+
+
+def _costs(cost: Any) -> Costs | None:
+    if cost is None:
+        return None
+    if isinstance(cost, str) and cost == "durrett-klein":
+        return DURRETT_KLEIN
+    try:
+        costs = Costs(*(float(c) for c in cost))
+    except (TypeError, ValueError):
+        costs = None
+    if costs is None or not all(np.isfinite(c) and c >= 0 for c in costs):
+        raise ValueError(
+            f"cost={cost!r} is not known; it should be None, 'durrett-klein', or three numbers "
+            "from 0: of a false anaphor, a false new entity and a wrong link."
+        )
+    return costs

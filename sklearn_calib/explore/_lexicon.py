@@ -1,0 +1,310 @@
+"""Lexicon: the names of things to be counted, and where they stand in a text."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+__all__ = ["Lexicon", "LexiconMatch", "as_lexicon", "country_lexicon"]
+
+COUNTRIES = Path(__file__).parent / "data" / "countries.tsv"
+
+# Tokens that may stand between the words of a name: "Guinea - Bissau", "People 's Republic".
+_JOINTS = frozenset({"-", "‐", "‑", "'s"})  # noqa: RUF001
+
+
+class LexiconMatch(NamedTuple):
+    """A place in a text where an entry of a lexicon stands.
+
+    Examples
+    --------
+    >>> from sklearn_calib import LexiconMatch
+    >>> start, end, key = LexiconMatch(4, 6, "USA")
+    >>> key
+    'USA'
+    """
+
+    start: int
+    end: int
+    key: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Lexicon:
+    """Names of things, such as countries, by the key that they are counted under.
+
+    Parameters
+    ----------
+    entries : mapping of str to iterable of str
+        The names of each key, of one word or several. A name that begins with
+        "=" matches by case: "=US" is not found in "tell us".
+    ignore : iterable of str, default=()
+        Names that belong to no key, and keep shorter ones inside of them from
+        matching: with "Indian Ocean" here, "Indian" does not match there.
+    stem : bool, default=True
+        Also match the plural of a name ("Iraqis"), by removing a final s.
+
+    See Also
+    --------
+    country_lexicon : Countries and their demonyms.
+    AgentRule : Uses a lexicon.
+
+    Notes
+    -----
+    Case, accents, full stops ("U.S."), hyphens and a possessive 's make no
+    difference. A name that matches by case also matches in capitals ("CHINA"
+    for "=China"), as headlines have it. The longest name wins: in "Papua New
+    Guinea" that is Papua New Guinea, and "Guinea" does not match. A name
+    matches whole tokens only: "Niger" is not found in "Nigeria", nor "US" in
+    the token "US-led". One name cannot belong to two keys.
+
+    Examples
+    --------
+    >>> from sklearn_calib import Lexicon
+    >>> lexicon = Lexicon({"USA": ["=US", "American"], "GIN": ["Guinea"]}, ignore=["New Guinea"])
+    >>> for match in lexicon.match("The U.S. told us that Americans left New Guinea".split()):
+    ...     print(match)
+    LexiconMatch(start=1, end=2, key='USA')
+    LexiconMatch(start=5, end=6, key='USA')
+    """
+
+    entries: Mapping[str, Iterable[str]]
+    ignore: Iterable[str] = ()
+    stem: bool = True
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.entries, Mapping):
+            raise TypeError(
+                "entries must map each key to its names, such as {'USA': ['America', '=US']}; got "
+                f"{type(self.entries).__name__}."
+            )
+        entries = {key: _names(names, repr(key)) for key, names in self.entries.items()}
+        for key in entries:
+            if not isinstance(key, str) or not key:
+                raise TypeError(f"A key of a lexicon must be a str, got {key!r}.")
+        object.__setattr__(self, "entries", entries)
+        object.__setattr__(self, "ignore", _names(self.ignore, "ignore"))
+        index: dict[tuple[str, ...], tuple[str | None, tuple[str, ...] | None]] = {}
+        for owner, names in [*entries.items(), (None, self.ignore)]:
+            for name in names:
+                _add(index, owner, name)
+        object.__setattr__(self, "_index", index)
+        longest: dict[str, int] = {}
+        for words in index:
+            longest[words[0]] = max(len(words), longest.get(words[0], 0))
+        object.__setattr__(self, "_longest", longest)
+
+    def __repr__(self) -> str:
+        count = sum(len(tuple(names)) for names in self.entries.values())
+        return f"<Lexicon: {len(self.entries):,} keys, {count:,} names>"
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    @classmethod
+    def read(cls, path: Any, *, stem: bool = True) -> Lexicon:
+        """Read a lexicon from a file.
+
+        Parameters
+        ----------
+        path : path-like
+            A text file in UTF-8. Each line has a key, a tab, and names between
+            semicolons or further tabs. Lines of the same key are joined, the
+            key "-" stands for `ignore`, and "#" begins a comment line.
+        stem : bool, default=True
+            As in the class.
+
+        Returns
+        -------
+        Lexicon
+            What the file holds.
+        """
+        entries: dict[str, list[str]] = {}
+        with Path(path).open(encoding="utf-8") as lines:
+            for number, line in enumerate(lines, start=1):
+                if not line.strip() or line.startswith("#"):
+                    continue
+                key, *columns = line.rstrip("\r\n").split("\t")
+                names = [n.strip() for column in columns for n in column.split(";") if n.strip()]
+                if not key.strip() or not names:
+                    raise ValueError(
+                        f"{path}, line {number}: a key, a tab and names between semicolons are "
+                        f"expected; got {line.rstrip()[:60]!r}."
+                    )
+                entries.setdefault(key.strip(), []).extend(names)
+        ignore = entries.pop("-", [])
+        return cls(entries, ignore=ignore, stem=stem)
+
+    def merge(self, entries: Any) -> Lexicon:
+        """Return a lexicon that has further names, of old keys or new ones.
+
+        Parameters
+        ----------
+        entries : Lexicon or mapping of str to iterable of str
+            What to add.
+
+        Returns
+        -------
+        Lexicon
+            Both together.
+
+        Examples
+        --------
+        >>> from sklearn_calib import country_lexicon
+        >>> len(country_lexicon().merge({"NATO": ["=NATO"]})) - len(country_lexicon())
+        1
+        """
+        other = as_lexicon(entries)
+        joined = {key: tuple(names) for key, names in self.entries.items()}
+        for key, names in other.entries.items():
+            joined[key] = (*joined.get(key, ()), *names)
+        return Lexicon(joined, ignore=(*self.ignore, *other.ignore), stem=self.stem)
+
+    def match(self, tokens: Iterable[str]) -> list[LexiconMatch]:
+        """Find the names in a text.
+
+        Parameters
+        ----------
+        tokens : iterable of str
+            The words of the text.
+
+        Returns
+        -------
+        list of LexiconMatch
+            Start, end (exclusive) and key of each, from left to right; they do
+            not overlap.
+        """
+        words, owner = [], []
+        for i, token in enumerate(tokens):
+            for word in _words(token):
+                words.append(word)
+                owner.append(i)
+        found = []
+        at = 0
+        while at < len(words):
+            key, stop = None, at + 1
+            if at == 0 or owner[at - 1] != owner[at]:
+                key, stop = self._longest_at(words, owner, at)
+            if key is not None:
+                found.append(LexiconMatch(owner[at], owner[stop - 1] + 1, key))
+            at = stop
+        return found
+
+    def _longest_at(
+        self, words: list[tuple[str, str, str]], owner: list[int], at: int
+    ) -> tuple[str | None, int]:
+        """Return the key of the longest name that starts here, and where it stops."""
+        longest: dict[str, int] = self._longest  # type: ignore[attr-defined]
+        most = longest.get(words[at][0], int(self.stem and words[at][1] in longest))
+        for stop in range(min(at + most, len(words)), at, -1):
+            if stop < len(words) and owner[stop] == owner[stop - 1]:
+                continue  # a part of a token
+            plain = tuple(word for word, _, _ in words[at:stop])
+            for last in (plain[-1], words[stop - 1][1])[: 1 + self.stem]:
+                entry = self._index.get((*plain[:-1], last))  # type: ignore[attr-defined]
+                if entry is not None and _same_case(entry[1], words[at:stop]):
+                    return entry[0], stop
+        return None, at + 1
+
+
+def _names(names: Any, where: str) -> tuple[str, ...]:
+    if isinstance(names, str):
+        raise TypeError(f"{where}: pass a list of names, not the single str {names!r}.")
+    found = tuple(names)
+    for name in found:
+        if not isinstance(name, str) or not name.strip("= "):
+            raise ValueError(f"{where}: {name!r} is not a name.")
+    return found
+
+
+def _add(index: dict[Any, Any], key: str | None, name: str) -> None:
+    by_case = name.startswith("=")
+    words = [word for token in name.lstrip("=").split() for word in _words(token)]
+    plain = tuple(word for word, _, _ in words)
+    if not plain:
+        raise ValueError(f"{key!r}: {name!r} is not a name.")
+    old = index.get(plain)
+    if old is not None and old[0] != key:
+        raise ValueError(
+            f"The name {name!r} belongs to both {old[0]!r} and {key!r}; a name must have one key. "
+            "Remove it from one of them, or use a longer name."
+        )
+    if old is None or old[1] is not None:
+        index[plain] = (key, tuple(cased for _, _, cased in words) if by_case else None)
+
+
+@lru_cache(maxsize=100_000)
+def _words(token: str) -> tuple[tuple[str, str, str], ...]:
+    """Return the words of a token: without case, accents and dots; singular; and with case."""
+    token = token.replace("’", "'")  # noqa: RUF001
+    if token in _JOINTS:
+        return ()
+    found = []
+    for part in token.split("-"):
+        part = part.removesuffix("'s").replace(".", "") or part
+        letters = unicodedata.normalize("NFKD", part)
+        cased = "".join(letter for letter in letters if not unicodedata.combining(letter))
+        plain = cased.casefold()
+        # "Iraqis" and "Iraqis'", but neither "Swiss" nor "us".
+        stem = plain.removesuffix("'")
+        if len(stem) > 3 and stem.endswith("s") and not stem.endswith("ss"):
+            stem = stem[:-1]
+        found.append((plain, stem, cased))
+    return tuple(found)
+
+
+def _same_case(cased: tuple[str, ...] | None, words: list[tuple[str, str, str]]) -> bool:
+    """Tell whether words are written as an entry wants it, or in capitals."""
+    if cased is None:
+        return True
+    return all(
+        found.startswith(wanted) or found.startswith(wanted.upper())
+        for wanted, (_, _, found) in zip(cased, words, strict=True)
+    )
+
+
+@cache
+def country_lexicon() -> Lexicon:
+    """Names and demonyms of countries by ISO 3166-1 alpha-3 code.
+
+    Returns
+    -------
+    Lexicon
+        Countries, some territories, and a few former states.
+
+    See Also
+    --------
+    Lexicon.merge : Adds names.
+    AgentRule : Uses a lexicon.
+
+    Notes
+    -----
+    The names were written for this package. "Congo" is COD, "Korea" is KOR,
+    "Dominican" is DOM and "Georgia" is GEO; their neighbours match by longer
+    names ("Republic of Congo", "North Korea"). Names such as "US", "Turkey",
+    "China", "Chad", "Jordan" and "Polish" match by case. Names of persons and
+    of places elsewhere ("Michael Jordan", Georgia in the USA) are not told
+    apart.
+
+    Examples
+    --------
+    >>> from sklearn_calib import country_lexicon
+    >>> lexicon = country_lexicon()
+    >>> text = "North Koreans in Guinea-Bissau polish Polish pottery for the U.S."
+    >>> [match.key for match in lexicon.match(text.split())]
+    ['PRK', 'GNB', 'POL', 'USA']
+    """
+    return Lexicon.read(COUNTRIES)
+
+
+def as_lexicon(lexicon: Any) -> Lexicon:
+    """Return a Lexicon for a Lexicon, a mapping or the path of a file."""
+    if isinstance(lexicon, Lexicon):
+        return lexicon
+    if isinstance(lexicon, (str, Path)):
+        return Lexicon.read(lexicon)
+    return Lexicon(lexicon)

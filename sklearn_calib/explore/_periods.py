@@ -1,0 +1,117 @@
+"""Periods: days, weeks, months, quarters and years, without gaps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from sklearn_calib._validation import Array
+
+PERIODS = {"D": "day", "W": "week", "M": "month", "Q": "quarter", "Y": "year"}
+
+# More than this is a slip in a date, not a corpus.
+_MOST = 100_000
+
+# How precise a date must be.
+_NEEDS = {"D": "D", "W": "D", "M": "DM", "Q": "DM", "Y": "DMY"}
+
+
+class UndatedError(ValueError):
+    """A document has no date, or one that is too coarse for the period."""
+
+
+def check_period(period: Any) -> Any:
+    """Refuse a period that is neither known nor callable."""
+    known = period is None or callable(period) or (isinstance(period, str) and period in PERIODS)
+    if not known:
+        names = ", ".join(f"{letter!r} ({name})" for letter, name in PERIODS.items())
+        raise ValueError(
+            f"period={period!r} is not known; it should be one of {names}, None for a single "
+            "period, or a function of a document."
+        )
+    return period
+
+
+def period_of(where: str, date: Any, period: Any, document: Any) -> Any:
+    """Return the number of the period of a date, or what a function says."""
+    if period is None:
+        return "all"
+    if callable(period):
+        found = period(document)
+        if found is None:
+            raise UndatedError(f"{where} has no period: the function returned None.")
+        return found
+    if date is None:
+        raise UndatedError(f"{where} has no date, so that its {PERIODS[period]} is not known.")
+    unit = np.datetime_data(date.dtype)[0]
+    if unit not in _NEEDS[period]:
+        raise UndatedError(f"{where} is dated {date}, so that its {PERIODS[period]} is not known.")
+    if period in "DW":
+        day = int(date.astype("datetime64[D]").astype(int))
+        return day if period == "D" else (day + 3) // 7  # 1970-01-01 was a Thursday
+    return int(date.astype("datetime64[M]").astype(int)) // {"M": 1, "Q": 3, "Y": 12}[period]
+
+
+def span(
+    found: Sequence[Any], period: str | Callable[..., Any] | None, names: Sequence[str]
+) -> tuple[Array, Array]:
+    """Return the periods in order, and the place of each document among them.
+
+    Periods of the calendar run from the first to the last without gaps.
+    """
+    if isinstance(period, str):
+        codes = np.array(found, dtype=np.int64)
+        if len(codes) == 0:
+            return np.empty(0, dtype="datetime64[D]"), codes
+        first, last = int(codes.min()), int(codes.max())
+        if last - first >= _MOST:
+            raise ValueError(
+                f"The documents run from the {PERIODS[period]} of {start_of(first, period)} "
+                f"({names[int(codes.argmin())]!r}) to that of {start_of(last, period)} "
+                f"({names[int(codes.argmax())]!r}), more than {_MOST:,} periods. Is a date wrong? "
+                "Otherwise use a longer period."
+            )
+        starts = [start_of(code, period) for code in range(first, last + 1)]
+        return np.array(starts, dtype="datetime64[D]"), codes - first
+    distinct = list(dict.fromkeys(found))
+    try:
+        distinct.sort()
+    except TypeError:
+        distinct.sort(key=str)
+    place = {value: i for i, value in enumerate(distinct)}
+    periods = np.empty(len(distinct), dtype=object)
+    periods[:] = distinct
+    return periods, np.array([place[value] for value in found], dtype=np.int64)
+
+
+def start_of(code: int, period: str) -> np.datetime64:
+    """Return the first day of a period."""
+    if period == "D":
+        return np.datetime64(code, "D")
+    if period == "W":
+        return np.datetime64(code * 7 - 3, "D")
+    months = code * {"M": 1, "Q": 3, "Y": 12}[period]
+    return np.datetime64(months, "M").astype("datetime64[D]")
+
+
+def end_of(starts: Array, period: str) -> Array:
+    """Return the first day after each period."""
+    if period in "DW":
+        return starts + np.timedelta64(1 if period == "D" else 7, "D")
+    months = np.timedelta64({"M": 1, "Q": 3, "Y": 12}[period], "M")
+    return (starts.astype("datetime64[M]") + months).astype("datetime64[D]")
+
+
+def label_of(value: Any, period: Any) -> str:
+    """Return a period as it is written: 2003-Q1, 2003-W05, 2003-02, 2003 or 2003-02-14."""
+    if not isinstance(period, str):
+        return str(value)
+    date = value.item()
+    if period == "W":
+        year, week, _ = date.isocalendar()
+        return f"{year}-W{week:02d}"
+    if period == "Q":
+        return f"{date.year}-Q{(date.month + 2) // 3}"
+    return {"D": date.isoformat(), "M": date.isoformat()[:7], "Y": f"{date.year:04d}"}[period]

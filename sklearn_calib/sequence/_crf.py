@@ -1,0 +1,285 @@
+"""A conditional random field, trained by CRFsuite, that gives exact marginals."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sklearn_calib._validation import Array, check_integer
+from sklearn_calib._validation_sequences import (
+    check_pseudocount,
+    check_same_sentences,
+    check_sentences,
+    check_tags,
+)
+from sklearn_calib.sequence._crf_model import CRFModel, parse_model
+from sklearn_calib.sequence._features import FEATURES, read_features, ready_matrix, summed
+from sklearn_calib.sequence._tagger import SequenceTagger
+
+__all__ = ["CRFTagger"]
+
+
+class CRFTagger(SequenceTagger):
+    """Linear-chain conditional random field with exact tag and tag-pair marginals.
+
+    It is trained by CRFsuite (L-BFGS) through sklearn-crfsuite. At prediction,
+    the weights are read from the model itself, and all sentences are scored at
+    once. Needs the extra `crf`.
+
+    Parameters
+    ----------
+    features : {"word", "rich"}, callable or None, default="word"
+        What the model sees of a token. "word" is the word alone. "rich" adds
+        its shape, length, prefixes and suffixes, and the words around it. A
+        callable takes the tokens of a sentence and returns the features of
+        each: a dict, or a list of strings. None says that X holds such
+        features already.
+    c1 : float, default=0.0
+        Weight of the L1 penalty.
+    c2 : float, default=1.0
+        Weight of the L2 penalty: c2 times the sum of squared weights is added
+        to the negative log-likelihood, summed over sentences. It decides how
+        well the marginals are calibrated, and is worth a search.
+    max_iterations : int, default=None
+        Stop training after so many iterations; by default at convergence.
+    all_possible_transitions : bool, default=False
+        Learn weights also for tag pairs that the training data lack.
+    verbose : bool, default=False
+        Show the progress of training.
+
+    Attributes
+    ----------
+    classes_ : ndarray of str of shape (n_tags,)
+        The tags, sorted.
+    pairs_ : list of (str, str)
+        Tag pairs of the training sentences, most frequent first. For a wrapped
+        model: the pairs it has a weight for, largest weight first.
+    crf_ : sklearn_crfsuite.CRF
+        The model, as an object made on each access.
+    model_ : bytes
+        The model, as CRFsuite saves it.
+
+    See Also
+    --------
+    HMMTagger : A hidden Markov model.
+    AdaptiveBinCalibrationError : Scorer for the calibration of its marginals.
+
+    Examples
+    --------
+    >>> from sklearn_calib import CRFTagger
+    >>> X = [["the", "dog", "barks"], ["the", "cat"], ["dogs", "bark"]]
+    >>> y = [["D", "N", "V"], ["D", "N"], ["N", "V"]]
+    >>> tagger = CRFTagger(c2=0.1).fit(X, y)
+    >>> tagger.predict([["the", "dogs", "bark"]])
+    [['D', 'N', 'V']]
+    >>> tagger.predict_proba([["the", "dogs"]]).shape
+    (2, 3)
+    >>> tagger.pairs_
+    [('D', 'N'), ('N', 'V')]
+    >>> tagger.predict_proba([["the", "dogs"]], unit="pair", pairs=1).round(2)
+    array([[0.73]])
+    """
+
+    def __init__(
+        self,
+        *,
+        features: str | Callable[[Any], Any] | None = "word",
+        c1: float = 0.0,
+        c2: float = 1.0,
+        max_iterations: int | None = None,
+        all_possible_transitions: bool = False,
+        verbose: bool = False,
+    ) -> None:
+        self.features = features
+        self.c1 = c1
+        self.c2 = c2
+        self.max_iterations = max_iterations
+        self.all_possible_transitions = all_possible_transitions
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any) -> CRFTagger:
+        """Learn from tagged sentences.
+
+        Parameters
+        ----------
+        X : list of sentences
+            The tokens of each sentence; with `features=None` their features.
+        y : list of lists of str
+            Their tags.
+
+        Returns
+        -------
+        CRFTagger
+            The fitted tagger.
+        """
+        crf = self._new_crf()
+        sentences, tags = check_sentences(X), check_tags(y)
+        check_same_sentences(sentences, tags)
+        crf.fit(self._training_features(sentences), [list(map(str, row)) for row in tags])
+        self._learn_tags(tags)
+        self._features = self.features
+        self._keep(Path(crf.modelfile.name).read_bytes())
+        self._training_log = crf.training_log_
+        self._wrapped = False
+        return self
+
+    def _training_features(self, sentences: list[Any]) -> list[Any]:
+        if isinstance(self.features, str):
+            return _named_features(self.features).attributes(sentences)
+        ready = self._ready_features(sentences, self.features)
+        # Training and prediction read features by the same function.
+        rows = map(summed, read_features(ready))
+        return [list(islice(rows, len(sentence))) for sentence in ready]
+
+    def _ready_features(self, sentences: list[Any], features: Any) -> list[Any]:
+        if features is None:
+            return sentences
+        if not callable(features):
+            _named_features(features)
+        made = []
+        for i, tokens in enumerate(sentences):
+            rows = features(tokens)
+            if isinstance(rows, (str, Mapping)) or not isinstance(rows, Iterable):
+                raise TypeError(
+                    f"features returned {rows!r} for sentence {i}: it should return a list with "
+                    "the features of each token."
+                )
+            rows = list(rows)
+            if len(rows) != len(tokens):
+                raise ValueError(
+                    f"features returned {len(rows)} items for the {len(tokens)} tokens of sentence "
+                    f"{i}: it should return one for each token."
+                )
+            made.append(rows)
+        return made
+
+    def _new_crf(self) -> Any:
+        try:
+            import sklearn_crfsuite
+        except ImportError:
+            raise ImportError(
+                "CRFTagger needs sklearn-crfsuite, which is not installed: "
+                'pip install "sklearn-calib[crf]".'
+            ) from None
+        most = self.max_iterations
+        # CRFsuite reads parameters as text, and takes what it cannot read for something else.
+        return sklearn_crfsuite.CRF(
+            algorithm="lbfgs",
+            c1=check_pseudocount(self.c1, "c1"),
+            c2=check_pseudocount(self.c2, "c2"),
+            max_iterations=None if most is None else check_integer(most, "max_iterations"),
+            all_possible_transitions=bool(self.all_possible_transitions),
+            verbose=bool(self.verbose),
+        )
+
+    def _keep(self, model: bytes) -> None:
+        """Keep the bytes of a model, and what prediction needs of them."""
+        self.model_ = model
+        self._parsed: CRFModel | None = parse_model(model)
+
+    @property
+    def _model(self) -> CRFModel:
+        # Read on demand, so that a pickle holds the model once.
+        if self._parsed is None:
+            self._parsed = parse_model(self.model_)
+        return self._parsed
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        if "_parsed" in state:
+            state = {**state, "_parsed": None}
+        return state
+
+    @property
+    def crf_(self) -> Any:
+        """The model as an `sklearn_crfsuite.CRF`.
+
+        It is made on each access: such an object keeps a temporary file for as
+        long as it lives, and the tagger itself needs none.
+        """
+        if not hasattr(self, "model_"):
+            raise AttributeError("This CRFTagger is not fitted yet, so that it has no crf_.")
+        crf = self._new_crf()
+        crf.modelfile.ensure_name()
+        Path(crf.modelfile.name).write_bytes(self.model_)
+        crf.training_log_ = self._training_log
+        return crf
+
+    def _potentials(self, sentences: list[Any]) -> Array:
+        model = self._model
+        if isinstance(self._features, str):
+            named = _named_features(self._features)
+            return named.scores(sentences, model.attributes, model.weights)
+        ready = ready_matrix(self._ready_features(sentences, self._features), model.attributes)
+        if self._wrapped and ready.nnz == 0 and model.attributes:
+            warnings.warn(
+                "The model knows none of the features in X. Are they made as in its training? It "
+                f"knows features such as {list(model.attributes)[:5]}.",
+                UserWarning,
+                stacklevel=3,
+            )
+        return (ready @ model.weights).toarray()
+
+    @property
+    def _log_transitions(self) -> Array:
+        return self._model.transitions
+
+    @classmethod
+    def from_crfsuite(
+        cls, crf: Any, *, features: str | Callable[[Any], Any] | None = None
+    ) -> CRFTagger:
+        """Wrap a model that was trained with CRFsuite.
+
+        Parameters
+        ----------
+        crf : str, path, bytes or sklearn_crfsuite.CRF
+            A model file, its content, or a fitted CRF, whose options of
+            training are taken over.
+        features : {"word", "rich"}, callable or None, default=None
+            Makes the features the model was trained with, as in the class; by
+            default X holds them.
+
+        Returns
+        -------
+        CRFTagger
+            A fitted tagger. A clone of it, as cross-validation makes one, is
+            trained anew; `sklearn.frozen.FrozenEstimator` keeps it as it is.
+        """
+        tagger, log = cls(features=features), None
+        if isinstance(crf, bytes):
+            model_bytes = crf
+        elif isinstance(crf, (str, os.PathLike)):
+            model_bytes = Path(crf).read_bytes()
+        else:
+            path = getattr(getattr(crf, "modelfile", None), "name", None)
+            if path is None:
+                raise ValueError(f"{crf!r} is neither a model file nor a fitted CRF.")
+            model_bytes, log = Path(path).read_bytes(), getattr(crf, "training_log_", None)
+            options = ("c1", "c2", "max_iterations", "all_possible_transitions")
+            given = {name: getattr(crf, name, None) for name in options}
+            tagger.set_params(**{k: v for k, v in given.items() if v is not None})
+        tagger._features = features
+        tagger._training_log = log
+        tagger._wrapped = True
+        tagger._keep(model_bytes)
+        model = tagger._model
+        tagger.classes_ = np.array(model.labels)
+        rows, columns = np.nonzero(model.seen)
+        order = np.argsort(-model.transitions[rows, columns], kind="stable")
+        tagger.pairs_ = [(model.labels[rows[i]], model.labels[columns[i]]) for i in order]
+        return tagger
+
+
+def _named_features(name: Any) -> Any:
+    if not isinstance(name, str) or name not in FEATURES:
+        raise ValueError(
+            f"features={name!r} is not known; it should be one of {sorted(FEATURES)}, a callable, "
+            "or None if X holds features."
+        )
+    return FEATURES[name]

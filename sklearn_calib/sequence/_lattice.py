@@ -1,0 +1,202 @@
+"""Exact marginals of linear chains: forward-backward for anyone's scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sklearn_calib._validation import Array
+from sklearn_calib._validation_sequences import check_lattice, check_state_pairs
+from sklearn_calib.sequence._log_space import log_backward, log_forward, softmax
+from sklearn_calib.sequence._packing import Chunk, chunks, starts_of
+from sklearn_calib.sequence._scaled import Transitions, backward, forward
+
+__all__ = ["LatticeMarginals", "forward_backward", "marginals"]
+
+
+@dataclass(frozen=True, eq=False)
+class LatticeMarginals:
+    """What `forward_backward` found.
+
+    Attributes
+    ----------
+    proba : ndarray of shape (n_tokens, n_states)
+        Probability of each state of each token, given the whole sequence.
+    pair_proba : ndarray of shape (n_tokens - n_sequences, n_pairs) or None
+        Probability of each chosen pair of states at two neighbours: a row for
+        each token but the first of a sequence, in the order of the tokens.
+    pairs : ndarray of int of shape (n_pairs, 2) or None
+        The states of each column of `pair_proba`.
+    expected_transitions : ndarray of shape (n_states, n_states) or None
+        Expected number of each transition over all sequences.
+    log_normalizer : ndarray of shape (n_sequences,)
+        Log of the summed weight of all state sequences.
+
+    See Also
+    --------
+    forward_backward : Makes this object.
+    """
+
+    proba: Array
+    pair_proba: Array | None
+    pairs: Array | None
+    expected_transitions: Array | None
+    log_normalizer: Array
+
+
+def forward_backward(
+    log_potentials: Any,
+    log_transitions: Any,
+    lengths: Any = None,
+    *,
+    pairs: Any = None,
+    expected_transitions: bool = False,
+) -> LatticeMarginals:
+    """Exact state and pair marginals of linear chains.
+
+    A state sequence s of a sequence of tokens has the weight
+    exp(sum of log_potentials[t, s[t]] + sum of log_transitions[s[t-1], s[t]]).
+    Divided by the sum over all state sequences, that is its probability: an
+    HMM's posterior and a linear-chain CRF both have this form.
+
+    Parameters
+    ----------
+    log_potentials : array-like of shape (n_tokens, n_states)
+        Score of each state of each token, the sequences end to end. Scores for
+        starting or ending in a state belong to the first and last token. Minus
+        infinity forbids a state.
+    log_transitions : array-like of shape (n_states, n_states)
+        Score of going from a state (row) to a state (column).
+    lengths : array-like of int of shape (n_sequences,), default=None
+        Length of each sequence; by default there is one.
+    pairs : array-like of int of shape (n_pairs, 2) or "all", default=None
+        Pairs of states whose joint probability at neighbouring tokens is wanted.
+    expected_transitions : bool, default=False
+        Whether to count the expected transitions.
+
+    Returns
+    -------
+    LatticeMarginals
+        The probabilities.
+
+    See Also
+    --------
+    CRFTagger : A conditional random field that uses it.
+    HMMTagger : A hidden Markov model that uses it.
+
+    Notes
+    -----
+    Sequences are packed by length and processed in chunks, so that memory
+    beyond the result stays bounded. Scores are shifted and rescaled; sequences
+    in which that could lose a path are done in log space.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_calib import forward_backward
+    >>> potentials = np.log([[0.5, 0.5], [0.9, 0.1]])
+    >>> transitions = np.log([[0.8, 0.2], [0.2, 0.8]])
+    >>> result = forward_backward(potentials, transitions, [2], pairs=[(0, 0)])
+    >>> result.proba.round(3)
+    array([[0.74, 0.26],
+           [0.9 , 0.1 ]])
+    >>> result.pair_proba.round(3)
+    array([[0.72]])
+    """
+    potentials, transitions, length = check_lattice(log_potentials, log_transitions, lengths)
+    if isinstance(pairs, str) and pairs == "all":
+        pairs = np.indices(transitions.shape).reshape(2, -1).T
+    elif pairs is not None:
+        pairs = check_state_pairs(pairs, len(transitions))
+    return marginals(
+        potentials, transitions, length, pairs=pairs, expected_transitions=expected_transitions
+    )
+
+
+def marginals(
+    potentials: Array,
+    log_transitions: Array,
+    lengths: Array,
+    *,
+    pairs: Array | None = None,
+    expected_transitions: bool = False,
+    out: Array | None = None,
+) -> LatticeMarginals:
+    """Return the marginals of checked scores; `out` may be the potentials themselves."""
+    transitions = Transitions(log_transitions)
+    k = len(log_transitions)
+    proba = np.empty_like(potentials) if out is None else out
+    log_normalizer = np.empty(len(lengths))
+    pair_proba = None
+    if pairs is not None:
+        pair_proba = np.empty((len(potentials) - len(lengths), len(pairs)))
+    expected = np.zeros((k, k)) if expected_transitions else None
+    starts = starts_of(lengths)
+    for chunk in chunks(lengths):
+        found = forward(chunk, potentials, transitions)
+        joint = pairs is not None or expected is not None
+        gamma, v, flagged = backward(chunk, found, transitions, keep_alpha=joint)
+        log_normalizer[chunk.sentences] = found.log_normalizer
+        # Read before the rows are written: `out` may share memory with the potentials.
+        redo = {
+            int(chunk.sentences[rank]): potentials[
+                starts[chunk.sentences[rank]] : starts[chunk.sentences[rank]]
+                + lengths[chunk.sentences[rank]]
+            ].copy()
+            for rank in flagged
+        }
+        proba[chunk.rows] = gamma
+        if joint:
+            keep = ~np.isin(chunk.rank[chunk.later], flagged) if len(flagged) else slice(None)
+            alpha, after = found.alpha[chunk.before[keep]], v[chunk.later[keep]]
+            if pair_proba is not None and pairs is not None:
+                rows = _pair_rows(chunk)[keep]
+                pair_proba[rows] = _pair_columns(alpha, after, transitions.weights, pairs)
+            if expected is not None:
+                expected += transitions.weights * (alpha.T @ after)
+        for sentence, own in redo.items():
+            where = slice(starts[sentence], starts[sentence] + lengths[sentence])
+            alpha, log_normalizer[sentence] = log_forward(own, log_transitions, sentence)
+            beta = log_backward(own, log_transitions)
+            proba[where] = [softmax(row) for row in alpha + beta]
+            if joint:
+                part = None if pair_proba is None else pair_proba[_rows_of(where, sentence)]
+                _log_pairs(alpha[:-1], own[1:] + beta[1:], log_transitions, pairs, part, expected)
+    return LatticeMarginals(proba, pair_proba, pairs, expected, log_normalizer)
+
+
+def _pair_rows(chunk: Chunk) -> Array:
+    """Return the row of `pair_proba` for each packed row that has a token before it."""
+    # Each sentence has one pair fewer than tokens, and so has each sentence before it.
+    return chunk.rows[chunk.later] - chunk.sentences[chunk.rank[chunk.later]] - 1
+
+
+def _rows_of(tokens: slice, sentence: int) -> slice:
+    return slice(tokens.start - sentence, tokens.stop - sentence - 1)
+
+
+def _pair_columns(alpha: Array, v: Array, weights: Array, pairs: Array) -> Array:
+    first, second = pairs[:, 0], pairs[:, 1]
+    columns = alpha[:, first]
+    columns *= weights[first, second]
+    columns *= v[:, second]
+    return np.minimum(columns, 1.0, out=columns)
+
+
+def _log_pairs(
+    alpha: Array,
+    after: Array,
+    log_transitions: Array,
+    pairs: Array | None,
+    pair_proba: Array | None,
+    expected: Array | None,
+) -> None:
+    """Fill in the pairs of a sentence that was done in log space."""
+    for t in range(len(alpha)):
+        joint = softmax(alpha[t][:, None] + log_transitions + after[t])
+        if pairs is not None and pair_proba is not None:
+            pair_proba[t] = joint[pairs[:, 0], pairs[:, 1]]
+        if expected is not None:
+            expected += joint

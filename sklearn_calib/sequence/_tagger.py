@@ -1,0 +1,321 @@
+"""What every sequence tagger shares: from scores of a lattice to tags, marginals and queries."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_calib._validation import (
+    Array,
+    check_generator,
+    check_integer,
+    check_option,
+    check_sample_weight,
+)
+from sklearn_calib._validation_sequences import (
+    check_same_sentences,
+    check_sentences,
+    check_tag_pairs,
+    check_tags,
+    flatten,
+)
+from sklearn_calib.queries import UNITS, Queries, tag_queries
+from sklearn_calib.sequence._lattice import marginals
+from sklearn_calib.sequence._packing import starts_of
+from sklearn_calib.sequence._paths import best_paths, sample_paths
+
+__all__ = ["SequenceTagger", "frequent_pairs"]
+
+METHODS = ("viterbi", "marginal")
+
+
+def frequent_pairs(y: Sequence[Sequence[str]]) -> list[tuple[str, str]]:
+    """Return the tag pairs of neighbours, most frequent first, equal counts in order of name."""
+    count = Counter(pair for tags in y for pair in pairwise(tags))
+    return sorted(count, key=lambda pair: (-count[pair], pair))
+
+
+class SequenceTagger(BaseEstimator, ABC):
+    """A tagger whose posterior is a linear chain.
+
+    X holds one entry a sentence, so that cross-validation moves whole
+    sentences. It is not a classifier in scikit-learn's sense, which has one
+    label for each entry of X.
+    """
+
+    classes_: Array
+    pairs_: list[tuple[str, str]]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = True
+        tags.target_tags.required = True
+        tags.no_validation = True
+        return tags
+
+    @abstractmethod
+    def _potentials(self, sentences: list[Any]) -> Array:
+        """Return a new array of log potentials, a row for each token of checked sentences."""
+
+    @property
+    @abstractmethod
+    def _log_transitions(self) -> Array:
+        """Log transition scores, in the order of `classes_`."""
+
+    def _learn_tags(self, y: Sequence[Sequence[str]]) -> None:
+        self.classes_ = np.unique(flatten(y))
+        self.pairs_ = frequent_pairs(y)
+
+    def _check(self, X: Any) -> tuple[list[Any], Array]:
+        check_is_fitted(self, "classes_")
+        sentences = check_sentences(X)
+        return sentences, np.array([len(sentence) for sentence in sentences], dtype=np.intp)
+
+    def predict(self, X: Any, *, method: str = "viterbi") -> list[list[str]]:
+        """Predict the tags of each sentence.
+
+        Parameters
+        ----------
+        X : list of sentences
+            As in `fit`.
+        method : {"viterbi", "marginal"}, default="viterbi"
+            The most probable tag sequence, or the most probable tag of each
+            token, which has the fewest wrong tags to be expected.
+
+        Returns
+        -------
+        list of lists of str
+            A tag for each token.
+        """
+        check_option(method, "method", METHODS)
+        sentences, lengths = self._check(X)
+        potentials = self._potentials(sentences)
+        if method == "viterbi":
+            codes = best_paths(potentials, self._log_transitions, lengths)
+        else:
+            result = marginals(potentials, self._log_transitions, lengths, out=potentials)
+            codes = result.proba.argmax(axis=1)
+        flat = self.classes_[codes].tolist()
+        starts = starts_of(lengths)
+        return [flat[s : s + n] for s, n in zip(starts, lengths, strict=True)]
+
+    def predict_proba(self, X: Any, *, unit: str = "tag", pairs: Any = None) -> Array:
+        """Predict exact marginal probabilities.
+
+        Parameters
+        ----------
+        X : list of sentences
+            As in `fit`.
+        unit : {"tag", "pair"}, default="tag"
+            Probabilities of single tags, or of the tags of two neighbours.
+        pairs : int or list of (str, str), default=None
+            For `unit="pair"`: so many of the first of `pairs_` (all, if there
+            are fewer), or the pairs named; by default all of `pairs_`. Pairs
+            that training lacked are not among them.
+
+        Returns
+        -------
+        ndarray of shape (n_tokens, n_tags) or (n_tokens - n_sentences, n_pairs)
+            One row a token, sentences end to end, and a column for each of
+            `classes_`. For pairs, a row for each token but the first of a
+            sentence: the pair that it ends.
+        """
+        check_option(unit, "unit", UNITS)
+        if unit == "tag" and pairs is not None:
+            raise ValueError(f"pairs={pairs!r} is set, but unit='tag'; set unit='pair' as well.")
+        sentences, lengths = self._check(X)
+        codes = None
+        if unit == "pair":
+            chosen = self._chosen_pairs(pairs)
+            codes = np.searchsorted(self.classes_, chosen).reshape(-1, 2)
+        potentials = self._potentials(sentences)
+        result = marginals(potentials, self._log_transitions, lengths, pairs=codes, out=potentials)
+        if result.pair_proba is not None:
+            return result.pair_proba
+        return result.proba
+
+    def predict_log_proba(self, X: Any, *, unit: str = "tag", pairs: Any = None) -> Array:
+        """Predict the logarithms of exact marginal probabilities.
+
+        Parameters
+        ----------
+        X : list of sentences
+            As in `fit`.
+        unit : {"tag", "pair"}, default="tag"
+            As in `predict_proba`.
+        pairs : int or list of (str, str), default=None
+            As in `predict_proba`.
+
+        Returns
+        -------
+        ndarray
+            Of the shape of `predict_proba`.
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X, unit=unit, pairs=pairs))
+
+    def log_likelihood(self, X: Any, y: Any) -> Array:
+        """Return the log probability of each tag sequence, given its sentence.
+
+        Parameters
+        ----------
+        X : list of sentences
+            As in `fit`.
+        y : list of lists of str
+            Tags of each sentence.
+
+        Returns
+        -------
+        ndarray of shape (n_sentences,)
+            Minus infinity where a tag is unknown to the tagger.
+        """
+        sentences, lengths = self._check(X)
+        tags = check_tags(y)
+        check_same_sentences(sentences, tags)
+        codes = self._codes(flatten(tags))
+        known = np.maximum(codes, 0)
+        potentials = self._potentials(sentences)
+        score = potentials[np.arange(len(codes)), known]
+        starts = starts_of(lengths)
+        later = np.ones(len(codes), dtype=bool)
+        later[starts] = False
+        step = np.flatnonzero(later)
+        score[step] += self._log_transitions[known[step - 1], known[step]]
+        score[codes < 0] = -np.inf
+        result = marginals(potentials, self._log_transitions, lengths, out=potentials)
+        return np.add.reduceat(score, starts) - result.log_normalizer
+
+    def sample(self, X: Any, n_samples: int = 1, *, random_state: Any = None) -> list[Array]:
+        """Draw whole tag sequences from the posterior.
+
+        Parameters
+        ----------
+        X : list of sentences
+            As in `fit`.
+        n_samples : int, default=1
+            Number of draws of each sentence.
+        random_state : int, RandomState, Generator or None, default=None
+            Seed.
+
+        Returns
+        -------
+        list of ndarray of shape (n_samples, n_tokens)
+            For each sentence its draws, one a row.
+        """
+        check_integer(n_samples, "n_samples")
+        rng = check_generator(random_state)
+        sentences, lengths = self._check(X)
+        potentials = self._potentials(sentences)
+        codes = sample_paths(potentials, self._log_transitions, lengths, n_samples, rng)
+        starts = starts_of(lengths)
+        return [self.classes_[codes[:, s : s + n]] for s, n in zip(starts, lengths, strict=True)]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of tokens whose predicted tag is right.
+
+        Parameters
+        ----------
+        X : list of sentences
+            As in `fit`.
+        y : list of lists of str
+            True tags.
+        sample_weight : array-like of shape (n_sentences,), default=None
+            Weights of the sentences.
+
+        Returns
+        -------
+        float
+            Accuracy of the most probable tag sequences.
+        """
+        predicted = self.predict(X)
+        tags = check_tags(y)
+        check_same_sentences(predicted, tags)
+        right = np.array(flatten(predicted)) == np.array(flatten(tags))
+        weight = check_sample_weight(sample_weight, len(tags))
+        if weight is not None:
+            weight = np.repeat(weight, [len(sentence) for sentence in tags])
+        return float(np.average(right, weights=weight))
+
+    def calibration_queries(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        unit: str = "tag",
+        pairs: Any = None,
+        average: str = "micro",
+        pos_label: Any = None,
+        sample_weight: Any = None,
+    ) -> Queries:
+        """Return the yes/no questions that the tagger answers about sentences.
+
+        Parameters
+        ----------
+        X : list of sentences
+            As in `fit`.
+        y : list of lists of str
+            True tags.
+        unit : {"tag", "pair"}, default="tag"
+            Ask about single tags, or about the tags of two neighbours.
+        pairs : int or list of (str, str), default=None
+            As in `predict_proba`.
+        average : {"micro", "macro", "top_label"}, default="micro"
+            As in `tag_queries`.
+        pos_label : object, default=None
+            As in `tag_queries`.
+        sample_weight : array-like of shape (n_sentences,), default=None
+            Weights of the sentences.
+
+        Returns
+        -------
+        Queries
+            The label of a query is its tag or pair, its group the sentence.
+        """
+        make = self._query_maker(
+            X,
+            unit=unit,
+            pairs=pairs,
+            average=average,
+            pos_label=pos_label,
+            sample_weight=sample_weight,
+        )
+        return make(y)
+
+    def _query_maker(
+        self, X: Any, *, unit: str = "tag", pairs: Any = None, **options: Any
+    ) -> Callable[[Any], Queries]:
+        """Predict once, and return what makes queries from the truth: y -> Queries."""
+        sentences = check_sentences(X)
+        proba = self.predict_proba(sentences, unit=unit, pairs=pairs)
+        columns = self._chosen_pairs(pairs) if unit == "pair" else None
+
+        def make(y: Any) -> Queries:
+            tags = check_tags(y)
+            check_same_sentences(sentences, tags)
+            return tag_queries(
+                tags, proba, classes=self.classes_, unit=unit, pairs=columns, **options
+            )
+
+        return make
+
+    def _chosen_pairs(self, pairs: Any) -> list[tuple[str, str]]:
+        chosen = check_tag_pairs(pairs, self.pairs_, self.classes_)
+        if not chosen:
+            raise ValueError(
+                "The tagger knows no pair of tags: its training sentences had a single token each, "
+                "or its model has no transitions. Name the pairs to ask about."
+            )
+        return chosen
+
+    def _codes(self, tags: list[str]) -> Array:
+        """Return the column of each tag; -1 for one that was not seen in training."""
+        index = {tag: code for code, tag in enumerate(self.classes_.tolist())}
+        return np.array([index.get(tag, -1) for tag in tags], dtype=np.intp)

@@ -1,0 +1,54 @@
+import numpy as np
+import pytest
+
+from sklearn_calib import make_event_corpus
+
+
+def test_documents_are_dated_parsed_and_known():
+    corpus = make_event_corpus(50, random_state=0)
+    assert len({document.id for document in corpus.documents}) == 50
+    for document in corpus.documents:
+        assert 2001 <= document.date.item().year <= 2003
+        assert len(document.heads) == len(document.tokens)
+        [proba] = corpus.model.predict_antecedent_proba([document])
+        np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+        # A "they" is never new, an army always is.
+        armies = np.array(
+            [document.mention_text(i).endswith("troops") for i in range(len(document))]
+        )
+        roots = document.entities == np.arange(len(document))
+        np.testing.assert_array_equal(roots, armies)
+    dates = [document.date for document in corpus.documents]
+    assert dates == sorted(dates)
+
+
+def test_truth_follows_the_law_of_the_model():
+    corpus = make_event_corpus(600, verbs=["attack"], random_state=2)
+    chance, hit = [], []
+    for document, proba in zip(
+        corpus.documents, corpus.model.predict_antecedent_proba(corpus.documents), strict=True
+    ):
+        first = int(np.argmax([document.mention_text(i) == "They" for i in range(len(document))]))
+        chance.append(proba[first, 0])
+        hit.append(document.entities[first] == 0)
+    chance, hit = np.array(chance), np.array(hit)
+    error = np.sqrt((chance * (1 - chance)).sum()) / len(chance)
+    assert abs(chance.mean() - hit.mean()) < 3 * error
+
+
+def test_temperature_sharpens_and_seeds_repeat():
+    a = make_event_corpus(20, random_state=0)
+    b = make_event_corpus(20, random_state=0, temperature=0.5)
+    for doc_a, doc_b in zip(a.documents, b.documents, strict=True):
+        assert doc_a.tokens.tolist() == doc_b.tokens.tolist()
+        [p], [q] = (c.model.predict_antecedent_proba([doc_a]) for c in (a, b))
+        assert (q.max(axis=1) >= p.max(axis=1) - 1e-12).all()
+    best = a.model.predict(a.documents)
+    assert all(len(entities) == len(doc) for entities, doc in zip(best, a.documents, strict=True))
+
+
+def test_bad_input():
+    with pytest.raises(ValueError, match="must be positive"):
+        make_event_corpus(3, concentration=0)
+    with pytest.raises(ValueError, match="n_documents must be at least 1"):
+        make_event_corpus(0)

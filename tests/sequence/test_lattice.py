@@ -1,0 +1,281 @@
+"""The lattice against enumeration, against log space, and against itself."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sklearn_calib import forward_backward, sample_sequences, viterbi
+from sklearn_calib.sequence import _packing, _paths
+from sklearn_calib.sequence._log_space import log_backward, log_forward, softmax
+from tests.sequence.chains import enumerate_chain, random_chains, sequences
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    scale=st.sampled_from([0.0, 1.0, 10.0, 300.0, 1e4]),
+    step=st.sampled_from([0.0, 1.0, 10.0, 300.0, 3000.0]),
+    forbid=st.sampled_from([0.0, 0.2, 0.5]),
+)
+def test_marginals_equal_enumeration(seed, scale, step, forbid):
+    potentials, transitions, lengths = random_chains(seed, scale, step, forbid)
+    expected = [enumerate_chain(part, transitions) for part in sequences(potentials, lengths)]
+    if any(result is None for result in expected):
+        with pytest.raises(ValueError, match=r"Sentence \d+ is impossible") as error:
+            forward_backward(potentials, transitions, lengths)
+        assert expected[int(str(error.value).split()[1])] is None
+        with pytest.raises(ValueError, match=r"Sentence \d+ is impossible"):
+            viterbi(potentials, transitions, lengths)
+        return
+    result = forward_backward(
+        potentials, transitions, lengths, pairs="all", expected_transitions=True
+    )
+    # Scores of 1e4 have few digits left after the point.
+    tolerance = 1e-12 * max(1.0, scale, step)
+    tags = np.concatenate([part[0] for part in expected])
+    pairs = np.concatenate(
+        [part[1].reshape(len(part[1]), len(transitions) ** 2) for part in expected]
+    )
+    log_z = np.array([part[2] for part in expected])
+    np.testing.assert_allclose(result.proba, tags, rtol=0, atol=tolerance)
+    np.testing.assert_allclose(result.pair_proba, pairs, rtol=0, atol=tolerance)
+    np.testing.assert_allclose(result.log_normalizer, log_z, rtol=1e-12, atol=tolerance)
+    total = sum(part[1].sum(axis=0) for part in expected)
+    np.testing.assert_allclose(result.expected_transitions, total, rtol=0, atol=20 * tolerance)
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 10**6), forbid=st.sampled_from([0.0, 0.3]))
+def test_viterbi_equals_enumeration(seed, forbid):
+    potentials, transitions, lengths = random_chains(seed, forbid=forbid)
+    expected = [enumerate_chain(part, transitions) for part in sequences(potentials, lengths)]
+    if any(result is None for result in expected):
+        return
+    path = viterbi(potentials, transitions, lengths)
+    for part, (_, _, _, paths, share) in zip(sequences(path, lengths), expected, strict=True):
+        assert tuple(part) == paths[int(np.argmax(share))]
+
+
+def long_chains(seed=0, k=7, n=40, step=1.0):
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(1, 60, size=n)
+    return rng.normal(size=(lengths.sum(), k)), step * rng.normal(size=(k, k)), lengths
+
+
+def test_long_sequences_equal_log_space():
+    potentials, transitions, lengths = long_chains()
+    result = forward_backward(potentials, transitions, lengths)
+    for i, (part, proba) in enumerate(
+        zip(sequences(potentials, lengths), sequences(result.proba, lengths), strict=True)
+    ):
+        alpha, log_z = log_forward(part, transitions, i)
+        expected = [softmax(row) for row in alpha + log_backward(part, transitions)]
+        np.testing.assert_allclose(proba, expected, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(result.log_normalizer[i], log_z, rtol=1e-13)
+
+
+def test_pairs_sum_to_tags():
+    potentials, transitions, lengths = long_chains(1)
+    result = forward_backward(potentials, transitions, lengths, pairs="all")
+    k = len(transitions)
+    pairs = result.pair_proba.reshape(-1, k, k)
+    first = np.cumsum(lengths) - lengths
+    later = np.setdiff1d(np.arange(len(potentials)), first)
+    np.testing.assert_allclose(pairs.sum(axis=1), result.proba[later], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(pairs.sum(axis=2), result.proba[later - 1], rtol=0, atol=1e-12)
+
+
+def test_chosen_pairs_are_columns_of_all_pairs():
+    potentials, transitions, lengths = long_chains(2)
+    everything = forward_backward(potentials, transitions, lengths, pairs="all").pair_proba
+    chosen = forward_backward(potentials, transitions, lengths, pairs=[(3, 1), (0, 6)])
+    np.testing.assert_array_equal(chosen.pair_proba, everything[:, [3 * 7 + 1, 6]])
+
+
+def test_the_order_of_sequences_does_not_matter():
+    potentials, transitions, lengths = long_chains(3)
+    order = np.random.default_rng(0).permutation(len(lengths))
+    parts = sequences(potentials, lengths)
+    shuffled = np.concatenate([parts[i] for i in order])
+    one = sequences(forward_backward(potentials, transitions, lengths).proba, lengths)
+    two = forward_backward(shuffled, transitions, lengths[order]).proba
+    np.testing.assert_allclose(np.concatenate([one[i] for i in order]), two, rtol=0, atol=1e-14)
+
+
+def test_chunks_hold_every_token_once():
+    lengths = np.random.default_rng(0).integers(1, 30, size=200)
+    for size in (1, 7, 100, 10**6):
+        rows = np.concatenate([chunk.rows for chunk in _packing.chunks(lengths, size)])
+        np.testing.assert_array_equal(np.sort(rows), np.arange(lengths.sum()))
+
+
+def test_shifting_scores_changes_the_normalizer_only():
+    potentials, transitions, lengths = long_chains(4)
+    one = forward_backward(potentials, transitions, lengths)
+    shift = np.linspace(-900, 900, len(potentials))
+    two = forward_backward(potentials + shift[:, None], transitions + 5e4, lengths)
+    np.testing.assert_allclose(one.proba, two.proba, rtol=0, atol=1e-9)
+    first = np.cumsum(lengths) - lengths
+    expected = one.log_normalizer + np.add.reduceat(shift, first) + 5e4 * (lengths - 1)
+    np.testing.assert_allclose(two.log_normalizer, expected, rtol=1e-12)
+
+
+def test_a_path_that_leaves_the_range_of_floats_is_not_lost():
+    # No way between two states; the first is better by exp(100) in each of 50 tokens, and
+    # the second by as much in the other 50: both are equally good in the end.
+    potentials = np.zeros((100, 2))
+    potentials[:50, 0] = 100.0
+    potentials[50:, 1] = 100.0
+    transitions = np.where(np.eye(2, dtype=bool), 0.0, -np.inf)
+    result = forward_backward(potentials, transitions)
+    np.testing.assert_allclose(result.proba, 0.5, rtol=0, atol=1e-10)
+    draws = sample_sequences(potentials, transitions, n_samples=2000, random_state=0)
+    assert (draws == draws[:, :1]).all()
+    assert abs(draws[:, 0].mean() - 0.5) < 4 * 0.5 / np.sqrt(2000)
+
+
+def test_a_share_that_has_lost_its_bits_is_not_trusted():
+    # Two ways, equally good in the end, of which one is near the smallest float for a while.
+    transitions = np.full((3, 3), -np.inf)
+    transitions[0, 1] = transitions[0, 2] = -640.0
+    transitions[1, 1] = transitions[2, 2] = 0.0
+    potentials = np.full((3, 3), -np.inf)
+    potentials[0, 0] = potentials[1, 1] = potentials[2, 1] = 0.0
+    potentials[1, 2], potentials[2, 2] = -103.9, 103.9
+    expected = [0.0, 0.5, 0.5]
+    result = forward_backward(potentials, transitions)
+    np.testing.assert_allclose(result.proba[2], expected, rtol=0, atol=1e-12)
+    draws = sample_sequences(potentials, transitions, n_samples=20_000, random_state=0)
+    assert abs((draws[:, 2] == 1).mean() - 0.5) < 5 * 0.5 / np.sqrt(20_000)
+
+
+@pytest.mark.parametrize("size", [1.0, 1e4, 1e6])
+def test_log_space_keeps_its_digits_in_long_sentences(size):
+    # A forbidden transition and two large scores send the sentence to log space.
+    rng = np.random.default_rng(0)
+    potentials = rng.normal(size=(5000, 3)) + size * rng.normal(size=(5000, 1))
+    potentials[2000, 0] = potentials[2000].max() - 700.0
+    transitions = rng.normal(size=(3, 3))
+    transitions[0, 1] = -np.inf
+    result = forward_backward(potentials, transitions, pairs="all")
+    pairs = result.pair_proba.reshape(-1, 3, 3)
+    # A score of 1e6 itself has ten digits after the point.
+    tolerance = max(1e-12, 1e-15 * size)
+    np.testing.assert_allclose(pairs.sum(axis=(1, 2)), 1.0, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(pairs.sum(axis=1), result.proba[1:], rtol=0, atol=tolerance)
+    np.testing.assert_allclose(pairs.sum(axis=2), result.proba[:-1], rtol=0, atol=tolerance)
+
+
+def test_scores_that_exclude_each_other():
+    # Token 0 wants state 0 by 1e4, but state 0 has no way on.
+    potentials = np.array([[1e4, 0.0], [0.0, 0.0]])
+    transitions = np.array([[-np.inf, -np.inf], [0.0, 0.0]])
+    result = forward_backward(potentials, transitions)
+    np.testing.assert_allclose(result.proba, [[0, 1], [0.5, 0.5]], rtol=0, atol=1e-15)
+
+
+def test_one_state_and_one_token():
+    result = forward_backward([[3.0]], [[2.0]])
+    np.testing.assert_array_equal(result.proba, [[1.0]])
+    assert result.log_normalizer == pytest.approx([3.0])
+    assert forward_backward([[3.0]], [[2.0]], pairs="all").pair_proba.shape == (0, 1)
+
+
+def test_samples_have_the_right_shares():
+    potentials, transitions, lengths = random_chains(5, k=3, n=[4, 2])
+    draws = sample_sequences(potentials, transitions, lengths, n_samples=40_000, random_state=1)
+    for part, own in zip(np.split(draws, [4], axis=1), sequences(potentials, lengths), strict=True):
+        _, _, _, paths, share = enumerate_chain(own, transitions)
+        code = part @ 3 ** np.arange(part.shape[1])
+        path_code = np.array(paths) @ 3 ** np.arange(part.shape[1])
+        found = np.array([(code == c).mean() for c in path_code])
+        error = np.sqrt(share * (1 - share) / len(draws))
+        # 81 + 9 comparisons: five standard errors are exceeded once in 20,000 runs.
+        assert (np.abs(found - share) <= 5 * error + 1e-4).all()
+
+
+def test_samples_repeat_and_do_not_use_global_state():
+    potentials, transitions, lengths = long_chains(6)
+    one = sample_sequences(potentials, transitions, lengths, n_samples=3, random_state=7)
+    two = sample_sequences(potentials, transitions, lengths, n_samples=3, random_state=7)
+    np.testing.assert_array_equal(one, two)
+    assert one.shape == (3, lengths.sum())
+
+
+def test_forbidden_transitions_are_never_sampled():
+    potentials, transitions, lengths = long_chains(8, k=4)
+    transitions[0, 1] = transitions[2, 2] = -np.inf
+    draws = sample_sequences(potentials, transitions, lengths, n_samples=20, random_state=0)
+    for part in np.split(draws, np.cumsum(lengths)[:-1], axis=1):
+        pairs = set(zip(part[:, :-1].ravel().tolist(), part[:, 1:].ravel().tolist(), strict=True))
+        assert not pairs & {(0, 1), (2, 2)}
+
+
+def test_many_tokens_in_bounded_memory():
+    import tracemalloc
+
+    rng = np.random.default_rng(0)
+    lengths = np.full(5000, 20)
+    potentials = rng.normal(size=(100_000, 10))
+    tracemalloc.start()
+    forward_backward(potentials, np.zeros((10, 10)), lengths)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # The answer has the size of the potentials; the rest is a few chunks.
+    assert peak < 1.6 * potentials.nbytes
+
+
+def test_viterbi_and_samples_in_bounded_memory(monkeypatch):
+    potentials, transitions, lengths = long_chains(11)
+    expected = viterbi(potentials, transitions, lengths)
+    monkeypatch.setattr(_paths, "MOST_CELLS", 100)
+    np.testing.assert_array_equal(viterbi(potentials, transitions, lengths), expected)
+    draws = sample_sequences(potentials, transitions, lengths, n_samples=300, random_state=0)
+    proba = forward_backward(potentials, transitions, lengths).proba
+    found = np.stack([(draws == k).mean(axis=0) for k in range(7)], axis=1)
+    assert np.abs(found - proba).max() < 5.5 * 0.5 / np.sqrt(300)
+
+
+def test_nothing_is_mutated_and_no_warning_escapes():
+    potentials, transitions, lengths = random_chains(9, scale=1e4, step=1e4, k=3)
+    before = potentials.copy(), transitions.copy()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        forward_backward(potentials, transitions, lengths, pairs="all", expected_transitions=True)
+        viterbi(potentials, transitions, lengths)
+        sample_sequences(potentials, transitions, lengths, random_state=0)
+    np.testing.assert_array_equal(potentials, before[0])
+    np.testing.assert_array_equal(transitions, before[1])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([[np.nan, 1.0]], np.eye(2)), r"log_potentials contains nan at row 0, column 0"),
+        (([[np.inf, 1.0]], np.eye(2)), r"log_potentials contains inf at row 0, column 0"),
+        (([[0.0, 1.0]], np.eye(3)), r"got \(1, 2\) and \(3, 3\)"),
+        (([[0.0, 1.0]], np.eye(2), [2]), r"lengths add up to 2, but log_potentials has 1 rows"),
+        (([[0.0, 1.0]], np.eye(2), [1, 0]), r"lengths\[1\] is 0"),
+        ((np.zeros((0, 2)), np.eye(2)), "non-empty matrix"),
+        (([[-np.inf, -np.inf]], np.eye(2)), "Sentence 0 is impossible .* at token 0"),
+    ],
+)
+def test_bad_scores(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        forward_backward(*arguments)
+
+
+def test_bad_types():
+    with pytest.raises(TypeError, match="lengths must be a list of integers"):
+        forward_backward([[0.0]], [[0.0]], [1.0])
+    with pytest.raises(TypeError, match="must hold numbers"):
+        forward_backward([["a"]], [[0.0]])
+
+
+@pytest.mark.parametrize("pairs", [[(0, 2)], [(-1, 0)], [0, 1], "some"])
+def test_bad_pairs(pairs):
+    with pytest.raises((ValueError, TypeError), match="pairs"):
+        forward_backward([[0.0, 0.0]], np.zeros((2, 2)), pairs=pairs)
