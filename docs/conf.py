@@ -1,11 +1,14 @@
 """Configuration of the documentation: ``make docs``."""
 
 import runpy
+import sys
 from pathlib import Path
 
 from sphinx_gallery.sorting import ExplicitOrder
 
 import sklearn_calib
+
+sys.path.insert(0, str(Path(__file__).parent))  # for the extension mathml
 
 project = "sklearn-calib"
 author = "sklearn-calib developers"
@@ -16,7 +19,7 @@ version = release = sklearn_calib.__version__
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
+    "mathml",
     "numpydoc",
     "myst_parser",
     "sphinx_gallery.gen_gallery",
@@ -54,6 +57,7 @@ sphinx_gallery_conf = {
             "plot_groups.py",
             "plot_corpus_counts.py",
             "plot_known_truth.py",
+            "plot_taggers.py",
             "plot_intervals_that_cover.py",
             "*",
         ]
@@ -66,6 +70,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
 }
 
+html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_title = "sklearn-calib"
 html_show_sourcelink = False

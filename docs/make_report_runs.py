@@ -12,6 +12,13 @@ from pathlib import Path
 
 DOCS = Path(__file__).resolve().parent
 
+# Scripts and commands find this Python and this copy of the package, installed or not.
+ENVIRONMENT = os.environ | {
+    "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
+    "PYTHONPATH": os.pathsep.join([str(DOCS.parent), os.environ.get("PYTHONPATH", "")]),
+    "MPLBACKEND": "Agg",
+}
+
 # The script that makes a file, and the commands to run on it, as the page shows them.
 RUNS = {
     "predictions": [
@@ -36,11 +43,6 @@ RUNS = {
 
 def run(commands: list[str], folder: str) -> str:
     """Return commands and what they print, as on a terminal."""
-    environment = os.environ | {
-        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
-        "PYTHONPATH": os.pathsep.join([str(DOCS.parent), os.environ.get("PYTHONPATH", "")]),
-        "MPLBACKEND": "Agg",
-    }
     text, code = "", 0
     for command in commands:
         # Every command has a shell of its own, which knows nothing of the last exit code.
@@ -48,7 +50,7 @@ def run(commands: list[str], folder: str) -> str:
             command.replace("$?", str(code)),
             shell=True,
             cwd=folder,
-            env=environment,
+            env=ENVIRONMENT,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -62,7 +64,7 @@ def write_runs(tables: Path = DOCS / "_tables") -> None:
     tables.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         for script in sorted((DOCS / "report_files").glob("*.py")):
-            subprocess.run([sys.executable, script], cwd=folder, check=True)
+            subprocess.run([sys.executable, script], cwd=folder, env=ENVIRONMENT, check=True)
         for name, commands in RUNS.items():
             (tables / f"report_{name}.txt").write_text(run(commands, folder), encoding="utf-8")
 

@@ -379,6 +379,36 @@ def thesis_sample_size(studies: Row) -> str:
     return paragraphs(note, *parts)
 
 
+# --- sequence_speed.json
+
+
+def sequence_speed(numbers: Row) -> str:
+    lattice, taggers = numbers["lattice"], numbers["taggers"]
+    seconds = dict(lattice["seconds"])
+    floor = seconds["two matrix products"]
+    title = (
+        f"From potentials, {lattice['tokens']:,} tokens and {lattice['tags']} tags: time / two "
+        "matrix products"
+    )
+    parts = [
+        table(
+            title,
+            ("", "time"),
+            [(name, f"{spent / floor:.1f}") for name, spent in seconds.items()],
+        )
+    ]
+    rows = []
+    for model, row in taggers["models"].items():
+        ours = next(s for name, s in row["seconds"].items() if "Tagger.predict_proba" in name)
+        rows += [
+            (model, name, f"{spent / ours:.1f}", f"{row['error']:.0e}")
+            for name, spent in row["seconds"].items()
+        ]
+    title = f"From tokens, {taggers['corpus']}, {taggers['tokens']:,} tokens: time / ours"
+    parts.append(table(title, ("model", "call", "time", "largest difference"), rows))
+    return paragraphs(*parts)
+
+
 # --- all of them
 
 # Name of the table, numbers, function, script that measures.
@@ -387,6 +417,12 @@ MAKERS: tuple[Maker, ...] = (
     ("coverage", "coverage.json", coverage, "benchmarks/coverage.py"),
     ("coverage_summary", "coverage.json", coverage_summary, "benchmarks/coverage.py"),
     ("speed", "speed.json", speed, "benchmarks/speed.py"),
+    (
+        "sequence_speed",
+        "sequence_speed.json",
+        sequence_speed,
+        "benchmarks/sequence_speed.py",
+    ),
     ("thesis_bin_size", "thesis_studies.json", thesis_bin_size, "benchmarks/thesis_studies.py"),
     (
         "thesis_sample_size",

@@ -42,9 +42,9 @@ print(curves["naive Bayes"])
 # %%
 # The picture
 # -----------
-# :class:`~sklearn_calib.BinSizeDisplay` draws such a curve. The grey *null band* is where the plain
-# (plug-in) error of a perfectly calibrated model would fall in 95 % of samples. It rises to the
-# left: in small bins, chance looks like error.
+# :class:`~sklearn_calib.BinSizeDisplay` draws such a curve. The shaded *null band* is where the
+# plain (plug-in) error of a perfectly calibrated model would fall in 95 % of samples. It rises to
+# the left: in small bins, chance looks like error.
 
 import matplotlib.pyplot as plt
 

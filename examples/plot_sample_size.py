@@ -50,8 +50,8 @@ plt.show()
 
 # %%
 # The bars are 95 % intervals of the debiased error. The plug-in error counts chance as error: in
-# small samples it is far too large, for the calibrated model too. The grey band shows how large it
-# would be if every prediction were right.
+# small samples it is far too large, for the calibrated model too. The shaded band shows how large
+# it would be if every prediction were right.
 #
 # On the left, up to 3,200 queries do not show the error: the interval starts at zero. Then it
 # leaves zero and closes in on the truth. On the right it never leaves zero; more queries only lower

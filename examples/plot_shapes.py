@@ -22,8 +22,8 @@ samples = {
 }
 
 # %%
-# ``shade=True`` colours the regions in which predictions are overconfident: too high above one half
-# and too low below it.
+# ``shade=True`` colours the regions in which predictions are overconfident (too high above one
+# half, too low below it) and those in which they are underconfident.
 
 import matplotlib.pyplot as plt
 
@@ -32,7 +32,7 @@ from sklearn_calib import AdaptiveCalibrationDisplay
 fig, axes = plt.subplots(2, 2, figsize=(9, 9), layout="constrained")
 for ax, (title, sample) in zip(axes.flat, samples.items(), strict=True):
     AdaptiveCalibrationDisplay.from_predictions(
-        sample.queries, shade=True, legend=False, despine=True, ax=ax
+        sample.queries, shade=True, legend=title == "calibrated", despine=True, ax=ax
     )
     ax.set_title(title)
 plt.show()

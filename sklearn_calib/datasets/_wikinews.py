@@ -94,9 +94,7 @@ def load_wikinews(
     >>> from tempfile import TemporaryDirectory
     >>> from sklearn_calib import load_wikinews
     >>> with TemporaryDirectory() as folder:
-    ...     text = (
-    ...         "curid\tdate\tdate_source\ttitle\ttext\n736\t2005-01-02\tsource\tA\tOne. ¶ Two.\n"
-    ...     )
+    ...     text = "736\t2005-01-02\tsource\tA title\tOne. ¶ Two.\n"
     ...     _ = Path(folder, "wikinews_dated.tsv").write_text(text, encoding="utf-8")
     ...     news = load_wikinews(data_home=folder)
     >>> news

@@ -2,33 +2,48 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
+from dataclasses import dataclass
+from typing import Any, Self
 
 from sklearn_calib._results import percent
 from sklearn_calib._validation import check_option
 from sklearn_calib.display._matplotlib import (
-    COLOURS,
     despine_axes,
+    drawings_on,
+    free_colours,
     line_options,
     new_axes,
+    plain_text,
     pyplot,
+    remember,
 )
+from sklearn_calib.display._models import ModelDisplay
 from sklearn_calib.metrics import BinSizeCurve, SampleSizeCurve, bin_size_curve, sample_size_curve
+from sklearn_calib.queries import Queries, as_queries
 
 __all__ = ["BinSizeDisplay"]
 
 
-class BinSizeDisplay:
+@dataclass(eq=False)
+class SizeDrawing:
+    """One display on its axes: what the next one must know."""
+
+    against: str
+    colours: tuple[Any, Any]
+
+
+class BinSizeDisplay(ModelDisplay):
     """Calibration error against bin size, or against sample size.
 
-    It is recommended to use `from_predictions`.
+    It is recommended to use `from_predictions`, `from_estimator` or
+    `from_cv_results`.
 
     Parameters
     ----------
     curve : BinSizeCurve or SampleSizeCurve
         The numbers.
+    name : str, default=None
+        Name of the model, shown in the legend.
 
     Attributes
     ----------
@@ -44,6 +59,8 @@ class BinSizeDisplay:
         The automatic choice of the bin size.
     interval_ : matplotlib artist or None
         The intervals of the debiased errors, against sample size.
+    truth_ : matplotlib Line2D or None
+        The true error.
 
     See Also
     --------
@@ -59,24 +76,28 @@ class BinSizeDisplay:
     'Bin size (queries)'
     """
 
-    def __init__(self, curve: BinSizeCurve | SampleSizeCurve) -> None:
+    def __init__(self, curve: BinSizeCurve | SampleSizeCurve, *, name: str | None = None) -> None:
         self.curve = curve
+        self.name = name
 
     def plot(
         self,
         ax: Any = None,
         *,
+        name: str | None = None,
         truth: float | None = None,
         legend: bool = True,
         despine: bool = False,
         curve_kwargs: dict[str, Any] | None = None,
-    ) -> BinSizeDisplay:
+    ) -> Self:
         """Draw the errors.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
             Where to draw; a new figure by default.
+        name : str, default=None
+            Name in the legend; by default the stored one.
         truth : float, default=None
             The true error, where it is known; drawn as a line.
         legend : bool, default=True
@@ -93,42 +114,60 @@ class BinSizeDisplay:
         """
         self.figure_, self.ax_ = new_axes(ax, figsize=(6.4, 4.2))
         ax, curve = self.ax_, self.curve
-        by_size = isinstance(curve, BinSizeCurve)
+        sizes = isinstance(curve, BinSizeCurve)
         x = curve.bin_size if isinstance(curve, BinSizeCurve) else curve.sample_size
+        against = "Bin size" if sizes else "Sample size"
+        others = drawings_on(ax, SizeDrawing)
+        for other in others:
+            if other.against != against:
+                raise ValueError(
+                    f"These axes show errors against {other.against.lower()}, not against "
+                    f"{against.lower()}; draw on other axes."
+                )
+        taken = [colour for other in others for colour in other.colours]
+        debiased, plug_in = free_colours(taken, 2)
+        name = self.name if name is None else name
+        start = "" if name is None else f"{plain_text(name)}: "
         style = {"marker": "o", "markersize": 3.5, "linewidth": 1.3}
         style |= line_options(curve_kwargs)
-        low, high = curve.null_interval
-        self.null_ = ax.fill_between(
-            x, low, high, color="0.5", alpha=0.3, linewidth=0,
-            label=f"plug-in error of a calibrated model ({percent(curve.confidence_level)})",
-        )  # fmt: skip
         (self.plug_in_,) = ax.plot(
-            x, curve.error, **{"color": COLOURS[1], "label": "plug-in error", **style}
+            x, curve.error, **{"color": plug_in, "label": f"{start}plug-in error", **style}
         )
         (self.debiased_,) = ax.plot(
-            x, curve.debiased_error, **{"color": COLOURS[0], "label": "debiased error", **style}
-        )
+            x, curve.debiased_error,
+            **{"color": debiased, "label": f"{start}debiased error", **style},
+        )  # fmt: skip
+        debiased, plug_in = self.debiased_.get_color(), self.plug_in_.get_color()
+        remember(self.debiased_, SizeDrawing(against, (debiased, plug_in)))
+        # The shades of a second display need no words of their own: their colours tell.
+        level = percent(curve.confidence_level)
+        low, high = curve.null_interval
+        self.null_ = ax.fill_between(
+            x, low, high, color=plug_in, alpha=0.2, linewidth=0, zorder=0,
+            label=None if others else f"plug-in error if calibrated ({level})",
+        )  # fmt: skip
         self.selected_ = self.interval_ = None
         if isinstance(curve, BinSizeCurve):
             self.selected_ = ax.axvline(
-                curve.selected, color=COLOURS[3], linestyle=":", linewidth=1.5,
-                label=f'bin_size="auto": {curve.selected:g}',
+                curve.selected, color=debiased, linestyle=":", linewidth=1.5,
+                label=f'{start}bin_size="auto" is {curve.selected:g}',
             )  # fmt: skip
         else:
             bounds = curve.confidence_interval
-            self.interval_ = ax.vlines(x, bounds.low, bounds.high, color=COLOURS[0], linewidth=1)
+            self.interval_ = ax.vlines(
+                x, bounds.low, bounds.high, color=debiased, linewidth=1,
+                label=None if others else f"{level} interval",
+            )  # fmt: skip
+        self.truth_ = None
         if truth is not None:
-            ax.axhline(truth, color="black", linestyle="--", linewidth=1, label="true error")
+            self.truth_ = ax.axhline(
+                truth, color=debiased, linestyle="--", linewidth=1, label=f"{start}true error"
+            )
         ax.set_xscale("log")
-        ax.set(
-            xlabel="Bin size (queries)" if by_size else "Sample size (queries)",
-            ylabel="Calibration error",
-        )
-        tops = [curve.error, curve.debiased_error, high]
-        if isinstance(curve, SampleSizeCurve):
-            tops.append(curve.confidence_interval.high)
-        top = np.nanmax(np.concatenate(tops))
-        ax.set_ylim(-0.02 * top, 1.08 * top)
+        ax.set(xlabel=f"{against} (queries)", ylabel="Calibration error")
+        # The axis begins at no error, and holds all that is drawn on it.
+        ax.update_datalim([(x[0], 0.0)])
+        ax.autoscale_view()
         if legend:
             ax.legend(fontsize="small")
         if despine:
@@ -136,47 +175,41 @@ class BinSizeDisplay:
         return self
 
     @classmethod
-    def from_predictions(
+    def from_queries(
         cls,
-        y_true: Any,
-        y_prob: Any = None,
+        queries: Queries,
         *,
         against: str = "bin_size",
         bin_sizes: Any = None,
         sample_sizes: Any = None,
         confidence_level: float = 0.95,
-        sample_weight: Any = None,
-        pos_label: Any = None,
         random_state: Any = None,
+        name: str | None = None,
         ax: Any = None,
         **plot_options: Any,
-    ) -> BinSizeDisplay:
-        """Draw the errors of given predictions.
+    ) -> Self:
+        """Draw the errors of queries.
 
         Parameters
         ----------
-        y_true : array-like of shape (n_queries,) or Queries
-            Binary labels, or queries in place of both arrays.
-        y_prob : array-like of shape (n_queries,)
-            Predicted probabilities.
+        queries : Queries
+            What to draw.
         against : {"bin_size", "sample_size"}, default="bin_size"
             What the error is drawn against.
         bin_sizes : array-like of int, default=None
-            As in `bin_size_curve`.
+            As in `bin_size_curve`; only against bin size.
         sample_sizes : array-like of int, default=None
-            As in `sample_size_curve`.
+            As in `sample_size_curve`; only against sample size.
         confidence_level : float, default=0.95
             Level of the band and the intervals.
-        sample_weight : array-like of shape (n_queries,), default=None
-            Non-negative weights; only against bin size.
-        pos_label : object, default=None
-            The label whose probability `y_prob` gives.
         random_state : int, RandomState, Generator or None, default=None
-            Seed of the subsamples, against sample size.
+            Seed of the subsamples; only against sample size.
+        name : str, default=None
+            Name in the legend.
         ax : matplotlib Axes, default=None
             Where to draw.
         **plot_options
-            Keywords of `plot`.
+            Further keywords of `plot`.
 
         Returns
         -------
@@ -187,15 +220,52 @@ class BinSizeDisplay:
         check_option(against, "against", ("bin_size", "sample_size"))
         curve: BinSizeCurve | SampleSizeCurve
         if against == "bin_size":
-            curve = bin_size_curve(
-                y_true, y_prob, bin_sizes, confidence_level=confidence_level,
-                sample_weight=sample_weight, pos_label=pos_label,
-            )  # fmt: skip
+            _refuse(against, sample_sizes=sample_sizes, random_state=random_state)
+            curve = bin_size_curve(queries, bin_sizes=bin_sizes, confidence_level=confidence_level)
         else:
-            if sample_weight is not None:
-                raise ValueError("sample_weight has no meaning for subsamples of the queries.")
+            _refuse(against, bin_sizes=bin_sizes, sample_weight=queries.sample_weight)
             curve = sample_size_curve(
-                y_true, y_prob, sample_sizes, confidence_level=confidence_level,
-                pos_label=pos_label, random_state=random_state,
+                queries, sample_sizes=sample_sizes, confidence_level=confidence_level,
+                random_state=random_state,
             )  # fmt: skip
-        return cls(curve).plot(ax=ax, **plot_options)
+        return cls(curve, name=name).plot(ax=ax, **plot_options)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        y_prob: Any = None,
+        *,
+        sample_weight: Any = None,
+        pos_label: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Draw the errors of given predictions.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_queries,) or Queries
+            Binary labels, or queries in place of both arrays.
+        y_prob : array-like of shape (n_queries,)
+            Predicted probabilities.
+        sample_weight : array-like of shape (n_queries,), default=None
+            Non-negative weights; only against bin size.
+        pos_label : object, default=None
+            The label whose probability `y_prob` gives.
+        **options
+            Keywords of `from_queries` and `plot`.
+
+        Returns
+        -------
+        BinSizeDisplay
+            The drawn display.
+        """
+        queries = as_queries(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label)
+        return cls.from_queries(queries, **options)
+
+
+def _refuse(against: str, **options: Any) -> None:
+    """Refuse options that have no meaning for what the error is drawn against."""
+    for name, value in options.items():
+        if value is not None:
+            raise ValueError(f"{name} has no meaning with against={against!r}.")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
-from sklearn_calib._sklearn import safe_indexing
-from sklearn_calib._validation import check_fold_results, check_option
+from sklearn_calib._validation import check_option
 from sklearn_calib.display._calibration_plot import CalibrationPlot
+from sklearn_calib.display._histogram import PredictionCounts
 from sklearn_calib.display._matplotlib import pyplot
+from sklearn_calib.display._models import ModelDisplay
 from sklearn_calib.metrics import (
-    AdaptiveBinCalibrationError,
     TooFewError,
     calibration_bins,
     calibration_error_interval,
@@ -28,7 +28,7 @@ CURVES: dict[str, Any] = {
 }
 
 
-class AdaptiveCalibrationDisplay(CalibrationPlot):
+class AdaptiveCalibrationDisplay(CalibrationPlot, ModelDisplay):
     """Calibration curve from adaptive bins, with intervals.
 
     It is recommended to use `from_estimator`, `from_predictions` or
@@ -49,6 +49,8 @@ class AdaptiveCalibrationDisplay(CalibrationPlot):
         A curve without bins, drawn in addition.
     folds : sequence of CalibrationBins, default=()
         The curves of the folds of a cross-validation, drawn thin.
+    counts : PredictionCounts, default=None
+        How many predictions lie where, for the histogram.
 
     Attributes
     ----------
@@ -100,7 +102,7 @@ class AdaptiveCalibrationDisplay(CalibrationPlot):
         name: str | None = None,
         ax: Any = None,
         **plot_options: Any,
-    ) -> AdaptiveCalibrationDisplay:
+    ) -> Self:
         """Draw the curve of queries.
 
         Parameters
@@ -151,6 +153,7 @@ class AdaptiveCalibrationDisplay(CalibrationPlot):
             confidence_level=confidence_level,
             curve=line,
             folds=[calibration_bins(fold, **options) for fold in folds],
+            counts=PredictionCounts.of(queries),
         )
         return display.plot(ax=ax, **plot_options)
 
@@ -163,7 +166,7 @@ class AdaptiveCalibrationDisplay(CalibrationPlot):
         sample_weight: Any = None,
         pos_label: Any = None,
         **options: Any,
-    ) -> AdaptiveCalibrationDisplay:
+    ) -> Self:
         """Draw the curve of given predictions.
 
         Parameters
@@ -188,120 +191,8 @@ class AdaptiveCalibrationDisplay(CalibrationPlot):
         return cls.from_queries(queries, **options)
 
     @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        average: str = "micro",
-        unit: str = "tag",
-        pairs: Any = None,
-        pos_label: Any = None,
-        sample_weight: Any = None,
-        name: str | None = None,
-        **options: Any,
-    ) -> AdaptiveCalibrationDisplay:
-        """Draw the curve of a fitted estimator.
-
-        Parameters
-        ----------
-        estimator : estimator
-            With `predict_proba` and `classes_`, or with `calibration_queries`.
-        X, y : array-like
-            Data to predict, and the truth.
-        average : {"micro", "macro", "top_label"}, default="micro"
-            As in `AdaptiveBinCalibrationError`; "macro" draws what "micro" does.
-        unit : {"tag", "pair"}, default="tag"
-            As in `AdaptiveBinCalibrationError`.
-        pairs : int or list, default=None
-            As in `AdaptiveBinCalibrationError`.
-        pos_label : object, default=None
-            As in `AdaptiveBinCalibrationError`.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights.
-        name : str, default=None
-            Name in the legend; by default that of the class.
-        **options
-            Keywords of `from_queries` and `plot`.
-
-        Returns
-        -------
-        AdaptiveCalibrationDisplay
-            The drawn display.
-        """
-        pyplot()
-        scorer = AdaptiveBinCalibrationError(
-            average=average, unit=unit, pairs=pairs, pos_label=pos_label
-        )
-        queries = scorer.queries(estimator, X, y, sample_weight=sample_weight)
-        name = type(estimator).__name__ if name is None else name
-        return cls.from_queries(queries, name=name, **options)
-
-    @classmethod
-    def from_cv_results(
-        cls,
-        cv_results: dict[str, Any],
-        X: Any,
-        y: Any,
-        *,
-        average: str = "micro",
-        unit: str = "tag",
-        pairs: Any = None,
-        pos_label: Any = None,
-        sample_weight: Any = None,
-        name: str | None = None,
-        **options: Any,
-    ) -> AdaptiveCalibrationDisplay:
-        """Draw the curve of a cross-validation: all test folds pooled, and each of them thin.
-
-        Parameters
-        ----------
-        cv_results : dict
-            What `sklearn.model_selection.cross_validate` returned with
-            `return_estimator=True` and `return_indices=True`.
-        X, y : array-like
-            The data that were passed to it.
-        average : {"micro", "macro", "top_label"}, default="micro"
-            As in `AdaptiveBinCalibrationError`.
-        unit : {"tag", "pair"}, default="tag"
-            As in `AdaptiveBinCalibrationError`.
-        pairs : int or list, default=None
-            As in `AdaptiveBinCalibrationError`.
-        pos_label : object, default=None
-            As in `AdaptiveBinCalibrationError`.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights.
-        name : str, default=None
-            Name in the legend; by default that of the class of the estimators.
-        **options
-            Keywords of `from_queries` and `plot`.
-
-        Returns
-        -------
-        AdaptiveCalibrationDisplay
-            The drawn display.
-        """
-        pyplot()
-        check_fold_results(cv_results, X)
-        scorer = AdaptiveBinCalibrationError(
-            average=average, unit=unit, pairs=pairs, pos_label=pos_label
-        )
-        parts = []
-        for estimator, test in zip(
-            cv_results["estimator"], cv_results["indices"]["test"], strict=True
-        ):
-            weight = None if sample_weight is None else safe_indexing(sample_weight, test)
-            parts.append(
-                scorer.queries(
-                    estimator,
-                    safe_indexing(X, test),
-                    safe_indexing(y, test),
-                    sample_weight=weight,
-                )
-            )
-        name = type(cv_results["estimator"][0]).__name__ if name is None else name
-        return cls.from_queries(Queries.concat(parts), folds=parts, name=name, **options)
+    def _from_folds(cls, folds: list[Queries], **options: Any) -> Self:
+        return cls.from_queries(Queries.concat(folds), folds=folds, **options)
 
     @classmethod
     def compare_strategies(
@@ -314,7 +205,7 @@ class AdaptiveCalibrationDisplay(CalibrationPlot):
         sample_weight: Any = None,
         pos_label: Any = None,
         **plot_options: Any,
-    ) -> list[AdaptiveCalibrationDisplay]:
+    ) -> list[Self]:
         """Draw adaptive bins beside bins of fixed width, to show what fixed width hides.
 
         Parameters
@@ -344,6 +235,7 @@ class AdaptiveCalibrationDisplay(CalibrationPlot):
         _, axes = pyplot().subplots(
             1, count, figsize=(4.2 * count, 4.8), layout="constrained", squeeze=False
         )
+        counts = PredictionCounts.of(queries)
         displays = []
         for ax, number in zip(axes[0], [*n_bins, None], strict=True):
             uniform = number is not None
@@ -353,7 +245,7 @@ class AdaptiveCalibrationDisplay(CalibrationPlot):
                 n_bins=number,
                 strategy="uniform" if uniform else "adaptive",
             )
-            display = cls(bins).plot(ax=ax, **{"legend": False, **plot_options})
+            display = cls(bins, counts=counts).plot(ax=ax, **{"legend": False, **plot_options})
             title = "equal counts" if number is None else f"width {1 / number:g}"
             ax.set_title(f"{len(bins)} bins of {title}\ncalibration error {bins.error():.3f}")
             displays.append(display)

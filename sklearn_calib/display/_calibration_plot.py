@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Self
 
-import numpy as np
-
 from sklearn_calib._results import percent
 from sklearn_calib._validation import check_option
+from sklearn_calib.display._histogram import PredictionCounts, histogram_axes, name_counts
 from sklearn_calib.display._matplotlib import (
-    add_histogram,
     despine_axes,
-    free_mark_row,
+    free_colours,
     line_options,
     new_axes,
-    next_colour,
     plain_text,
-    set_probability_axes,
-    shade_confidence,
+    remember,
 )
+from sklearn_calib.display._probability_axes import draw_diagonal, open_axes, shade_confidence
 from sklearn_calib.metrics import CalibrationBins, CalibrationCurve, CalibrationErrorResult
+from sklearn_calib.metrics._bins import INTERVALS
 
 
 class CalibrationPlot:
@@ -35,6 +33,7 @@ class CalibrationPlot:
         confidence_level: float = 0.95,
         curve: CalibrationCurve | None = None,
         folds: Sequence[CalibrationBins] = (),
+        counts: PredictionCounts | None = None,
     ) -> None:
         self.bins = bins
         self.result = result
@@ -42,6 +41,7 @@ class CalibrationPlot:
         self.confidence_level = confidence_level
         self.curve = curve
         self.folds = folds
+        self.counts = counts
 
     def _label(self, name: str | None) -> str:
         parts = [] if name is None else [plain_text(name)]
@@ -84,14 +84,15 @@ class CalibrationPlot:
         distribution : {"marks", "histogram", None}, default="marks"
             How to show where the predictions are: marks of the bins on the
             axis (they hold about the same number of queries each, so that
-            dense marks mean many predictions), or a histogram below, with
-            log counts where they are very uneven.
+            dense marks mean many predictions), or a histogram below, of all
+            predictions, with log counts where they are very uneven.
         scale : {"linear", "logit"}, default="linear"
             A logit axis pulls predictions near 0 and 1 apart.
         zoom : tuple of float, default=None
-            Show only this range of predictions and frequencies.
+            Show only this range of predictions and frequencies; by default all
+            of it, or what the axes were zoomed to before.
         shade : bool, default=False
-            Shade and name the regions of overconfidence.
+            Shade the regions of over- and underconfidence.
         ref_line : bool, default=True
             Draw the diagonal of perfect calibration.
         legend : bool, default=True
@@ -109,54 +110,50 @@ class CalibrationPlot:
         check_option(interval, "interval", ("bar", "band", None))
         check_option(distribution, "distribution", ("marks", "histogram", None))
         check_option(scale, "scale", ("linear", "logit"))
+        check_option(interval_method, "interval_method", INTERVALS)
         tall = distribution == "histogram"
-        self.figure_, self.ax_ = new_axes(ax, figsize=(5.4, 6.4 if tall else 5.4))
-        if ax is None and tall:
-            # Room for the label below the histogram, which the layout does not see.
-            self.figure_.get_layout_engine().set(h_pad=0.2)
+        if tall and self.counts is None:
+            raise ValueError(
+                "distribution='histogram' needs counts, which this display was made without: "
+                "make it with from_predictions, from_estimator or from_cv_results."
+            )
+        self.figure_, self.ax_ = new_axes(ax, figsize=(5.4, 6.5 if tall else 5.4))
         ax = self.ax_
         level, bins = self.confidence_level, self.bins
-        limits = set_probability_axes(ax, scale, zoom, bins)
-
-        def inside(values: Any) -> Any:
-            # A logit axis has no place for 0 and 1: they are drawn at its ends.
-            return values if scale == "linear" else np.clip(values, *limits)
-
-        x, y = inside(bins.prob_pred), inside(bins.prob_true)
-        style: dict[str, Any] = {"color": next_colour(ax), "marker": "o", "markersize": 4}
+        drawing, others = open_axes(ax, scale, zoom, bins)
+        x, y = drawing.x(bins.prob_pred), drawing.y(bins.prob_true)
+        (colour,) = free_colours(other.colour for other in others)
+        style: dict[str, Any] = {"color": colour, "marker": "o", "markersize": 4}
         style |= {"linewidth": 1.5, "label": self._label(self.name if name is None else name)}
         style |= line_options(curve_kwargs)
 
         self.reference_ = None
-        if ref_line and not any(line.get_gid() == "reference" for line in ax.get_lines()):
-            points = np.linspace(*limits, 2)
-            (self.reference_,) = ax.plot(
-                points, points, linestyle="--", color="0.4", linewidth=1, gid="reference",
-                label="perfectly calibrated", zorder=1,
-            )  # fmt: skip
-        if shade:
-            shade_confidence(ax, limits)
+        if ref_line and not any(other.reference for other in others):
+            self.reference_ = draw_diagonal(ax)
+            drawing.reference = True
+        if shade and not any(other.shaded for other in others):
+            shade_confidence(ax, scale)
+            drawing.shaded = True
         self.consistency_ = None
         if consistency:
-            low, high = bins.consistency_band(level)
+            low, high = map(drawing.y, bins.consistency_band(level))
             self.consistency_ = ax.fill_between(
-                x, inside(low), inside(high), color="0.5", alpha=0.25, linewidth=0, zorder=0,
+                x, low, high, color="0.5", alpha=0.25, linewidth=0, zorder=0,
                 label=f"{percent(level)} consistency band",
             )  # fmt: skip
         (self.line_,) = ax.plot(x, y, **style)
-        colour = self.line_.get_color()
+        colour = drawing.colour = self.line_.get_color()
+        remember(self.line_, drawing)
         self.folds_ = [
             ax.plot(
-                inside(fold.prob_pred), inside(fold.prob_true), color=colour, alpha=0.35,
+                drawing.x(fold.prob_pred), drawing.y(fold.prob_true), color=colour, alpha=0.35,
                 linewidth=0.8, zorder=1,
             )[0]
             for fold in self.folds
         ]  # fmt: skip
         self.interval_ = None
         if interval is not None:
-            low, high = (
-                inside(limit) for limit in bins.confidence_interval(level, interval_method)
-            )
+            low, high = map(drawing.y, bins.confidence_interval(level, interval_method))
             if interval == "bar":
                 self.interval_ = ax.vlines(x, low, high, color=colour, linewidth=1, alpha=0.8)
             else:
@@ -164,24 +161,33 @@ class CalibrationPlot:
         self.curve_ = None
         if self.curve is not None:
             (self.curve_,) = ax.plot(
-                inside(self.curve.prob_pred), inside(self.curve.prob_true), color=colour,
+                drawing.x(self.curve.prob_pred), drawing.y(self.curve.prob_true), color=colour,
                 linestyle=":", linewidth=2, label=f"{self.curve.method} curve",
             )  # fmt: skip
+        drawn = [self.line_, *self.folds_, self.interval_, self.consistency_, self.curve_]
+        drawing.artists = [artist for artist in drawn if artist is not None]
         self.marks_ = self.histogram_ = None
         if distribution == "marks":
             # Marks of several curves stand in rows of their own.
-            bottom = free_mark_row(ax)
-            self.marks_ = ax.vlines(
+            bottom = 0.02 * sum(other.marks is not None for other in others)
+            self.marks_ = drawing.marks = ax.vlines(
                 x, bottom, bottom + 0.015, color=colour, linewidth=1,
                 transform=ax.get_xaxis_transform(),
             )  # fmt: skip
-        elif distribution == "histogram":
-            self.histogram_ = add_histogram(ax, bins, colour)
+        elif self.counts is not None and tall:
+            below = [other.below for other in others if other.below is not None]
+            self.histogram_ = below[0] if below else histogram_axes(ax)
+            drawing.add_bars(self.histogram_, self.counts)
+            shown = [drawn.counts for drawn in (*others, drawing) if drawn.counts is not None]
+            name_counts(self.histogram_, shown)
         if legend:
             title = None
             if self.result is not None:
                 title = f"Calibration error [{percent(self.result.confidence_level)} interval]"
-            ax.legend(loc="best", fontsize="small", title=title, title_fontsize="small")
+            # The best place avoids shades, which are everywhere.
+            shaded = any(drawn.shaded for drawn in (*others, drawing))
+            place = "upper left" if shaded else "best"
+            ax.legend(loc=place, fontsize="small", title=title, title_fontsize="small")
         if despine:
             despine_axes(ax)
         return self

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,17 +13,26 @@ from sklearn_calib._validation import Array, check_confidence_level, check_integ
 from sklearn_calib.display._matplotlib import (
     COLOURS,
     despine_axes,
+    drawings_on,
+    free_colours,
     line_options,
     new_axes,
-    next_colour,
     plain_text,
     pyplot,
+    remember,
 )
 from sklearn_calib.explore import CountPosterior
 
 __all__ = ["CountDisplay"]
 
 _BEST = "single best analysis"
+
+
+@dataclass(frozen=True, eq=False)
+class CountDrawing:
+    """What a series took of the axes: its colour."""
+
+    colour: Any
 
 
 class CountDisplay:
@@ -158,8 +168,10 @@ class CountDisplay:
         self.bands_: dict[Any, Any] = {}
         self.bests_: dict[Any, Any] = {}
         show_best = best and self.best is not None
+        taken = [drawing.colour for drawing in drawings_on(self.ax_, CountDrawing)]
+        colours = COLOURS[:1] if panels else free_colours(taken, len(self.keys))
         for i, key in enumerate(self.keys):
-            colour = COLOURS[0] if panels else next_colour(self.axes_[i])
+            colour = colours[i % len(colours)]
             style = {"color": colour, "label": plain_text(key), **line_options(line_kwargs)}
             self._series(i, style, line_options(best_kwargs), show_best, small=panels)
         for at in dict.fromkeys(self.axes_):
@@ -195,6 +207,7 @@ class CountDisplay:
         if len(self.x) == 1:
             style = {"marker": "o", **style}
         (self.lines_[key],) = ax.plot(self.x, self.mean[:, i], **style)
+        remember(self.lines_[key], CountDrawing(self.lines_[key].get_color()))
         self.bests_[key] = None
         if best:
             assert self.best is not None

@@ -9,15 +9,26 @@ import numpy as np
 
 from sklearn_calib._results import percent
 from sklearn_calib._validation import check_integer, check_option
+from sklearn_calib.display._label_rows import (
+    LabelDrawing,
+    arrange,
+    average_sizes,
+    legend_above_rows,
+    sort_labels,
+)
 from sklearn_calib.display._matplotlib import (
-    COLOURS,
     despine_axes,
+    drawings_on,
+    free_colours,
     line_options,
     new_axes,
     plain_text,
     pyplot,
+    remember,
 )
+from sklearn_calib.display._models import fold_queries
 from sklearn_calib.metrics import AdaptiveBinCalibrationError, LabelCalibration, label_calibration
+from sklearn_calib.queries import Queries
 
 __all__ = ["LabelCalibrationDisplay"]
 
@@ -25,12 +36,15 @@ __all__ = ["LabelCalibrationDisplay"]
 class LabelCalibrationDisplay:
     """Calibration error with its interval for each label, for one model or several.
 
-    It is recommended to use `from_estimator` or `from_predictions`.
+    It is recommended to use `from_estimator`, `from_predictions` or
+    `from_cv_results`.
 
     Parameters
     ----------
     tables : dict of str to LabelCalibration, or LabelCalibration
         The errors of each model.
+    name : str, default=None
+        Name of a single model, shown in the legend.
 
     Attributes
     ----------
@@ -59,25 +73,15 @@ class LabelCalibrationDisplay:
     'Calibration error [95% interval]'
     """
 
-    def __init__(self, tables: Mapping[str, LabelCalibration] | LabelCalibration) -> None:
-        self.tables = {"": tables} if isinstance(tables, LabelCalibration) else dict(tables)
+    def __init__(
+        self,
+        tables: Mapping[str, LabelCalibration] | LabelCalibration,
+        *,
+        name: str | None = None,
+    ) -> None:
+        self.tables = _by_name(tables, name)
         if not self.tables:
             raise ValueError("There is nothing to draw: pass at least one LabelCalibration.")
-
-    def _rows(self, sort: str, most: int | None) -> list[Any]:
-        """Return the labels to draw, from top to bottom."""
-        counts = self._counts()
-        errors: dict[Any, float] = {}
-        for table in self.tables.values():
-            for label, error in zip(table.labels.tolist(), table.error, strict=True):
-                errors.setdefault(label, float(np.nan_to_num(error, nan=-1.0)))
-        # Which labels are shown is a matter of how common they are, whatever the order.
-        labels = sorted(counts, key=lambda label: -counts[label])[:most]
-        if sort == "error":
-            labels.sort(key=lambda label: -errors[label])
-        elif sort == "label":
-            labels.sort(key=str if isinstance(labels[0], str) else lambda label: label)
-        return labels
 
     def plot(
         self,
@@ -105,7 +109,8 @@ class LabelCalibrationDisplay:
             Below the labels, draw the mean error over so many of the most
             common labels, and over all.
         legend : bool, default=True
-            Draw a legend where there are several models.
+            Draw a legend where there are several models. Models that are on the
+            axes already share the rows with the new ones.
         despine : bool, default=False
             Remove the top and right spines.
         point_kwargs : dict, default=None
@@ -119,64 +124,44 @@ class LabelCalibrationDisplay:
         check_option(sort, "sort", ("count", "error", "label"))
         if max_labels is not None:
             check_integer(max_labels, "max_labels")
-        labels = self._rows(sort, max_labels)
-        every = max(len(table) for table in self.tables.values())
-        means = [k for k in averages if k < every] + [every]
-        n_rows = len(labels) + len(means) + 0.5
-        height = float(np.clip(1.2 + n_rows * 0.16 * (1 + 0.35 * len(self.tables)), 2.5, 24.0))
+        for k in averages:
+            check_integer(k, "each of averages")
+        tables = list(self.tables.values())
+        others = []
+        if ax is not None:
+            others = drawings_on(ax, LabelDrawing)
+            tables = [*(other.table for other in others), *tables]
+        labels = sort_labels(tables, sort, max_labels)
+        n_rows = len(labels) + len(average_sizes(tables, averages)) + 0.5
+        height = float(np.clip(1.2 + n_rows * 0.16 * (1 + 0.35 * len(tables)), 2.5, 24.0))
         self.figure_, self.ax_ = new_axes(ax, figsize=(6.0, height))
         ax = self.ax_
-        place = {label: row for row, label in enumerate(labels)}
-        lowest = [len(labels) + 0.5 + i for i in range(len(means))]
-        self.points_, self.intervals_, self.averages_ = {}, {}, {}
-        step = 0.6 / len(self.tables)
+        colours = free_colours((o.points.get_color() for o in others), len(self.tables))
         style = {"linestyle": "none", "marker": "o", "markersize": 4}
         style |= line_options(point_kwargs)
-        for i, (name, table) in enumerate(self.tables.items()):
-            colour = COLOURS[i % len(COLOURS)]
-            offset = (i - (len(self.tables) - 1) / 2) * step
-            shown = [k for k, label in enumerate(table.labels.tolist()) if label in place]
-            y = np.array([place[table.labels.tolist()[k]] + offset for k in shown])
-            low, high = (limit[shown] for limit in table.confidence_interval)
-            known = np.isfinite(table.error[shown])
-            self.intervals_[name] = ax.hlines(
-                y[known], low[known], high[known], color=colour, linewidth=1.2, alpha=0.7
-            )
-            (self.points_[name],) = ax.plot(
-                table.error[shown],
-                y,
-                **{"color": colour, "label": plain_text(name or "label"), **style},
-            )
-            mean_errors = [table.most_common(k).mean_error for k in means]
-            (self.averages_[name],) = ax.plot(
-                mean_errors, np.array(lowest) + offset, **{"color": colour, **style, "marker": "D"}
-            )
-        ax.axhline(len(labels) - 0.25, color="0.7", linewidth=0.8)
-        counts = self._counts()
-        ticks = [f"{_text(label)}  ({counts[label]:,})" for label in labels]
-        ticks += [f"mean of {k} most common" for k in means[:-1]] + [f"mean of all {every}"]
-        ax.set_yticks([*range(len(labels)), *lowest], ticks)
-        ax.tick_params(axis="y", labelsize="small" if len(labels) <= 40 else "x-small", length=0)
-        ax.set_ylim(lowest[-1] + 0.7, -0.7)
-        # A little room, so that points at zero are seen whole.
-        ax.set_xlim(left=-0.015 * ax.get_xlim()[1])
-        level = next(iter(self.tables.values())).confidence_level
+        self.points_, self.intervals_, self.averages_ = {}, {}, {}
+        drawings = list(others)
+        for colour, (name, table) in zip(colours, self.tables.items(), strict=True):
+            label = plain_text(name or f"model {len(drawings) + 1}")
+            (points,) = ax.plot([], [], **{"color": colour, "label": label, **style})
+            colour = points.get_color()
+            (means,) = ax.plot([], [], **{**style, "color": colour, "marker": "D"}, label="_means")
+            intervals = ax.hlines([], [], [], color=colour, linewidth=1.2, alpha=0.7)
+            self.points_[name], self.averages_[name] = points, means
+            self.intervals_[name] = intervals
+            drawings.append(LabelDrawing(table, points, intervals, means))
+            remember(points, drawings[-1])
+        arrange(ax, drawings, labels, averages)
+        if legend and len(drawings) > 1:
+            legend_above_rows(ax, [drawing.points for drawing in drawings])
+        level = tables[0].confidence_level
         ax.set_xlabel(f"Calibration error [{percent(level)} interval]")
-        ax.set_ylabel("Label (number of times it is right)")
-        ax.grid(axis="x", color="0.9", linewidth=0.8)
+        ax.set_ylabel("Label (count)")
+        ax.grid(axis="x", color="0.5", alpha=0.25, linewidth=0.8)
         ax.set_axisbelow(True)
-        if legend and len(self.tables) > 1:
-            ax.legend(handles=list(self.points_.values()), fontsize="small", loc="best")
         if despine:
             despine_axes(ax)
         return self
-
-    def _counts(self) -> dict[Any, int]:
-        counts: dict[Any, int] = {}
-        for table in self.tables.values():
-            for label, count in zip(table.labels.tolist(), table.count.tolist(), strict=True):
-                counts[label] = max(counts.get(label, 0), count)
-        return counts
 
     @classmethod
     def from_predictions(
@@ -187,6 +172,7 @@ class LabelCalibrationDisplay:
         classes: Any = None,
         sample_weight: Any = None,
         confidence_level: float = 0.95,
+        name: str | None = None,
         ax: Any = None,
         **plot_options: Any,
     ) -> LabelCalibrationDisplay:
@@ -204,6 +190,8 @@ class LabelCalibrationDisplay:
             Non-negative weights.
         confidence_level : float, default=0.95
             Level of each interval on its own.
+        name : str, default=None
+            Name of a single model in the legend.
         ax : matplotlib Axes, default=None
             Where to draw.
         **plot_options
@@ -215,13 +203,13 @@ class LabelCalibrationDisplay:
             The drawn display.
         """
         pyplot()
-        models = y_proba if isinstance(y_proba, Mapping) else {"": y_proba}
+        models = _by_name(y_proba, name)
         tables = {
-            name: label_calibration(
+            key: label_calibration(
                 y_true, proba, classes=classes, sample_weight=sample_weight,
                 confidence_level=confidence_level,
             )
-            for name, proba in models.items()
+            for key, proba in models.items()
         }  # fmt: skip
         return cls(tables).plot(ax=ax, **plot_options)
 
@@ -236,6 +224,7 @@ class LabelCalibrationDisplay:
         pairs: Any = None,
         sample_weight: Any = None,
         confidence_level: float = 0.95,
+        name: str | None = None,
         ax: Any = None,
         **plot_options: Any,
     ) -> LabelCalibrationDisplay:
@@ -255,6 +244,8 @@ class LabelCalibrationDisplay:
             Non-negative weights.
         confidence_level : float, default=0.95
             Level of each interval on its own.
+        name : str, default=None
+            Name of a single model in the legend; by default that of the class.
         ax : matplotlib Axes, default=None
             Where to draw.
         **plot_options
@@ -266,17 +257,74 @@ class LabelCalibrationDisplay:
             The drawn display.
         """
         pyplot()
-        models = estimator if isinstance(estimator, Mapping) else {"": estimator}
+        if not isinstance(estimator, Mapping) and name is None:
+            name = type(estimator).__name__
         scorer = AdaptiveBinCalibrationError(unit=unit, pairs=pairs)
         tables = {
-            name: label_calibration(
+            key: label_calibration(
                 scorer.queries(model, X, y, sample_weight=sample_weight),
                 confidence_level=confidence_level,
             )
-            for name, model in models.items()
+            for key, model in _by_name(estimator, name).items()
         }
         return cls(tables).plot(ax=ax, **plot_options)
 
+    @classmethod
+    def from_cv_results(
+        cls,
+        cv_results: dict[str, Any],
+        X: Any,
+        y: Any,
+        *,
+        unit: str = "tag",
+        pairs: Any = None,
+        sample_weight: Any = None,
+        confidence_level: float = 0.95,
+        name: str | None = None,
+        ax: Any = None,
+        **plot_options: Any,
+    ) -> LabelCalibrationDisplay:
+        """Draw the errors of a cross-validation, the test folds pooled.
 
-def _text(label: Any) -> str:
-    return plain_text(" ".join(map(str, label)) if isinstance(label, tuple) else label)
+        Parameters
+        ----------
+        cv_results : dict
+            What `sklearn.model_selection.cross_validate` returned with
+            `return_estimator=True` and `return_indices=True`.
+        X, y : array-like
+            The data that were passed to it.
+        unit : {"tag", "pair"}, default="tag"
+            As in `AdaptiveBinCalibrationError`.
+        pairs : int or list, default=None
+            As in `AdaptiveBinCalibrationError`.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights.
+        confidence_level : float, default=0.95
+            Level of each interval on its own.
+        name : str, default=None
+            Name in the legend; by default that of the class of the estimators.
+        ax : matplotlib Axes, default=None
+            Where to draw.
+        **plot_options
+            Keywords of `plot`.
+
+        Returns
+        -------
+        LabelCalibrationDisplay
+            The drawn display.
+        """
+        pyplot()
+        scorer = AdaptiveBinCalibrationError(unit=unit, pairs=pairs)
+        queries = Queries.concat(fold_queries(scorer, cv_results, X, y, sample_weight))
+        name = type(cv_results["estimator"][0]).__name__ if name is None else name
+        table = label_calibration(queries, confidence_level=confidence_level)
+        return cls(table, name=name).plot(ax=ax, **plot_options)
+
+
+def _by_name(models: Any, name: str | None) -> dict[str, Any]:
+    """Return models by name; a single one may have none."""
+    if not isinstance(models, Mapping):
+        return {name or "": models}
+    if name is not None:
+        raise ValueError(f"name={name!r} is for a single model; the keys of a dict are names.")
+    return dict(models)

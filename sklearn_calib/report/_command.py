@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -65,7 +66,7 @@ def _queries(arguments: argparse.Namespace) -> Queries:
     names += [name for name in (arguments.group, arguments.weight) if name is not None]
     columns = read_columns(arguments.file, list(dict.fromkeys(names)))
     y = as_labels(columns[arguments.y_true], arguments.y_true)
-    proba = [as_numbers(columns[name], name) for name in arguments.y_prob]
+    proba = [as_numbers(columns[name], name, commas=True) for name in arguments.y_prob]
     weight = None
     if arguments.weight is not None:
         weight = as_numbers(columns[arguments.weight], arguments.weight)
@@ -110,6 +111,10 @@ def main(arguments: list[str] | None = None) -> int:
         if options.out is not None:
             options.out.write_text(page(summary, options.file.name), encoding="utf-8")
             print(f"\nwrote {options.out}")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read the report has read enough. Nothing may be written at exit either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (FileError, ImportError, OSError, TypeError, ValueError) as error:
         message = " ".join(str(error).split()).replace("Set pos_label", "Set --pos-label")
         print(f"error: {message}", file=sys.stderr)

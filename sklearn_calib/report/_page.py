@@ -30,10 +30,14 @@ td, th { padding: 0.25rem 0.6rem; border-bottom: 1px solid var(--line); text-ali
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
 td.part { padding-left: 2rem; }
 div.scroll { overflow-x: auto; }
-figure { margin: 1rem 0; background: #ffffff; border: 1px solid var(--line); border-radius: 6px;
-         padding: 0.5rem; text-align: center; }
+figure { margin: 1rem 0; border: 1px solid var(--line); border-radius: 6px; padding: 0.5rem;
+         text-align: center; background: var(--paper); }
 figure svg { max-width: 100%; height: auto; }
-figcaption { color: #57606a; font-size: 0.9rem; text-align: left; padding: 0 0.5rem 0.3rem; }
+@media (prefers-color-scheme: dark) {
+  /* Light on dark: the lightness is turned round, the hues stay, white paper becomes the page. */
+  figure svg { filter: invert(1) hue-rotate(180deg); mix-blend-mode: screen; }
+}
+figcaption { color: var(--soft); font-size: 0.9rem; text-align: left; padding: 0 0.5rem 0.3rem; }
 p.note { border-left: 3px solid #d55e00; padding-left: 0.7rem; }
 """.strip()
 
@@ -69,7 +73,7 @@ def _label_table(summary: Summary) -> str:
     low, high = table.confidence_interval
     head = "".join(
         f"<th class='number'>{name}</th>"
-        for name in ("count", "error", "low", "high", "mean prediction too high by")
+        for name in ("count", "error", "low", "high", "too high by")
     )
     rows = "".join(
         f"<tr><td>{escape(str(label))}</td><td class='number'>{table.count[i]:,}</td>"
@@ -120,7 +124,7 @@ def page(summary: Summary, title: str) -> str:
         _figure(
             sizes,
             "bin-size",
-            "The plug-in error grows as bins shrink, for a perfect model too (grey band). The "
+            "The plug-in error grows as bins shrink, for a perfect model too (shaded band). The "
             "debiased error does not.",
         ),
     ]

@@ -24,6 +24,10 @@ FORMATS = {
     ".parquet": "parquet",
 }
 
+# What may stand between values: the usual mark of the format first.
+SEPARATORS = {"csv": ",;\t", "tsv": "\t,;"}
+
+_DECIMAL_COMMA = re.compile(r"\s*[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?\s*")
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,14}")
 
 # Rows between two looks at the clock.
@@ -117,10 +121,17 @@ def _missing(path: Path, name: str, known: list[str]) -> FileError:
 def _delimited_rows(
     path: Path, stream: IO[str], kind: str, names: list[str]
 ) -> Iterator[list[Any]]:
-    reader = csv.reader(stream, delimiter="\t" if kind == "tsv" else ",")
-    header = next(reader, None)
-    if not header:
+    first = stream.readline()
+    while first.count('"') % 2 and (more := stream.readline()):
+        # A name in quotes may go on in the next line.
+        first += more
+    if not first.strip():
         raise FileError(f"{path.name}: the file is empty.")
+    # Where decimals have commas, values have semicolons between them: believe the header.
+    lines = first.splitlines(keepends=True)
+    headers = {mark: next(csv.reader(lines, delimiter=mark)) for mark in SEPARATORS[kind]}
+    mark, header = max(headers.items(), key=lambda item: (len({*names} & {*item[1]}), len(item[1])))
+    reader = csv.reader(stream, delimiter=mark)
     for name in names:
         if name not in header:
             raise _missing(path, name, header)
@@ -132,8 +143,8 @@ def _delimited_rows(
             continue
         if len(row) != len(header):
             raise FileError(
-                f"{path.name}, line {reader.line_num}: {len(row)} values, but the header has "
-                f"{len(header)}."
+                f"{path.name}, line {len(lines) + reader.line_num}: {len(row)} values, but the "
+                f"header has {len(header)}."
             )
         yield [row[place] for place in places]
 
@@ -175,17 +186,33 @@ def _read_parquet(path: Path, names: list[str]) -> dict[str, list[Any]]:
     return {name: table[name].to_pylist() for name in names}
 
 
-def as_numbers(values: list[Any], name: str) -> Array:
-    """Return a column as float64, or name the first value that is not a number."""
+def as_numbers(values: list[Any], name: str, *, commas: bool = False) -> Array:
+    """Return a column as float64, or name the first value that is not a number.
+
+    With `commas`, a column may have decimal commas throughout. This is for probabilities
+    only: 1,234 may be a large weight, but it is no probability unless it is a decimal.
+    """
     try:
         return np.array(values, dtype=np.float64)
     except (TypeError, ValueError):
+        if commas and not any("." in str(value) for value in values):
+            return as_numbers([_with_point(value) for value in values], name)
         for row, value in enumerate(values, start=1):
             try:
                 float(value)
             except (TypeError, ValueError):
-                raise FileError(f"column {name!r}, row {row}: {value!r} is not a number.") from None
+                hint = ""
+                if isinstance(value, str) and _DECIMAL_COMMA.fullmatch(value):
+                    hint = f" Write decimals with a point: {_with_point(value).strip()}."
+                raise FileError(
+                    f"column {name!r}, row {row}: {value!r} is not a number.{hint}"
+                ) from None
         raise
+
+
+def _with_point(value: Any) -> Any:
+    decimal = isinstance(value, str) and _DECIMAL_COMMA.fullmatch(value)
+    return value.replace(",", ".") if decimal else value
 
 
 def as_labels(values: list[Any], name: str) -> Array:

@@ -12,6 +12,7 @@ from sklearn_calib.metrics import (
     CalibrationTestResult,
     LabelCalibration,
     ScoreDecomposition,
+    calibration_bins,
     calibration_error_interval,
     calibration_test,
     label_calibration,
@@ -47,7 +48,7 @@ class Summary:
             (f"{level} interval", f"{low:.4f} to {high:.4f}"),
         ]
         rows += [
-            (f"test of perfect calibration ({test.name})", f"p = {test.pvalue:.3g}")
+            (f"test of perfect calibration ({test.name})", _p_value(test.pvalue))
             for test in self.tests
         ]
         rows += [
@@ -59,6 +60,9 @@ class Summary:
             ("  of it within bins", f"{self.brier.within_bin:.4f}"),
             ("log loss", f"{self.log.score:.4f}"),
             ("  of it calibration", f"{self.log.calibration:.4f}"),
+            ("  of it refinement", f"{self.log.refinement:.4f}"),
+            ("  of it within bins", f"{self.log.within_bin:.4f}"),
+            ("bins of these parts", f"{self.brier.n_bins}, as in the curve"),
             ("suggested bin size", f"{self.bin_size:,}"),
         ]
         return rows
@@ -74,16 +78,35 @@ class Summary:
         return "\n".join(lines)
 
 
+def _p_value(value: float) -> str:
+    # Below the smallest numbers there are, nothing is left but their order of size.
+    return f"p = {value:.3g}" if value > 0.0 else "p < 1e-300"
+
+
 def _direction(gap: float) -> str:
     if abs(gap) < 5e-5:
         return "as high as the share of yes"
     return f"{abs(gap):.4f} too {'high' if gap > 0 else 'low'}"
 
 
+def _curve_bins(queries: Queries) -> dict[str, Any]:
+    """Return the options that split a score over the bins of the curve.
+
+    The automatic bins are for one number, and few: a single one where the model is calibrated.
+    """
+    bins = calibration_bins(queries)
+    size = bins.bin_size
+    if size is not None and float(size).is_integer():
+        return {"bin_size": int(size)}
+    # With weights that are no whole numbers, the size is none either.
+    return {"n_bins": len(bins)}
+
+
 def summarise(queries: Queries, *, confidence_level: float, random_state: Any = 0) -> Summary:
     """Measure queries in every way that the report shows."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
+        bins = _curve_bins(queries)
         many = queries.labels is not None and len(queries.labels) > 1
         summary = Summary(
             queries=queries,
@@ -92,8 +115,8 @@ def summarise(queries: Queries, *, confidence_level: float, random_state: Any = 
                 calibration_test(queries, statistic=statistic, random_state=random_state)
                 for statistic in ("binned", "kuiper")
             ),
-            brier=score_decomposition(queries),
-            log=score_decomposition(queries, score="log"),
+            brier=score_decomposition(queries, **bins),
+            log=score_decomposition(queries, score="log", **bins),
             bin_size=select_bin_size(queries),
             labels=label_calibration(queries, confidence_level=confidence_level) if many else None,
             notes=(),

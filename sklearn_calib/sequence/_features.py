@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import math
+import numbers
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import repeat
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from sklearn_calib._validation import Array
-from sklearn_calib._validation_sequences import check_features, check_tokens, flatten
+from sklearn_calib._validation_sequences import check_tokens, flatten
 
-__all__ = ["FEATURES", "WordFeatures", "attributes_of", "ready_matrix"]
+__all__ = [
+    "FEATURES",
+    "WordFeatures",
+    "attributes_of",
+    "read_features",
+    "ready_matrix",
+    "summed",
+]
 
 
 class _Kinds(dict[int, str]):
@@ -38,62 +46,48 @@ def _shape(word: str) -> str:
     return _RUN.sub(r"\1", word.translate(_KINDS))
 
 
-def _word(at: str, word: str) -> list[str]:
-    return [f"{at}w={word}"]
-
-
-def _rich(at: str, word: str) -> list[str]:
-    lower = word.lower()
-    sizes = range(1, min(4, len(lower)) + 1)
-    return [
-        f"{at}w={word}",
-        f"{at}lower={lower}",
-        f"{at}shape={_shape(word)}",
-        f"{at}length={min(len(word), 12)}",
-        *[f"{at}prefix={lower[:n]}" for n in sizes],
-        *[f"{at}suffix={lower[-n:]}" for n in sizes],
-    ]
-
-
-def _neighbour(at: str, word: str) -> list[str]:
-    return [
-        f"{at}w={word}",
-        f"{at}lower={word.lower()}",
-        f"{at}suffix={word[-3:]}",
-        f"{at}shape={_shape(word)}",
-    ]
+# Each part of a word is a function that returns its values, mostly one.
+PARTS: dict[str, Callable[[str], Sequence[Any]]] = {
+    "w": lambda word: (word,),
+    "lower": lambda word: (word.lower(),),
+    "shape": lambda word: (_shape(word),),
+    "length": lambda word: (min(len(word), 12),),
+    "prefix": lambda word: [word[:n].lower() for n in range(1, min(4, len(word)) + 1)],
+    "suffix": lambda word: [word[-n:].lower() for n in range(1, min(4, len(word)) + 1)],
+    "end": lambda word: (word[-3:],),
+}
 
 
 class WordFeatures:
-    """Features that each depend on a single word at a fixed distance.
+    """Features that each depend on one part of a single word at a fixed distance.
 
     Their scores can be computed once for each distinct word, and added up.
     """
 
-    def __init__(self, templates: Mapping[int, Callable[[str, str], list[str]]]) -> None:
+    def __init__(self, templates: Mapping[int, tuple[str, ...]]) -> None:
         self.templates = templates
 
-    def _items(self, offset: int, words: Collection[str]) -> list[list[str]]:
-        """Return the attributes of each word, and last those of a place outside the sentence."""
-        make, at = self.templates[offset], f"{offset:+d}:" if offset else ""
-        items = [make(at, word) for word in words]
-        if any("\0" in word for word in words):
-            items = [[_c_string(name) for name in item] for item in items]
-        return [*items, [f"{at}edge"]]
+    def _prefix(self, offset: int) -> str:
+        return f"{offset:+d}:" if offset else ""
 
     def attributes(self, sentences: Sequence[Sequence[str]]) -> list[list[list[str]]]:
         """Return a list of attributes for each token of each sentence."""
         check_tokens(sentences)
-        number = _numbered(flatten(sentences))
-        items = {offset: self._items(offset, number) for offset in self.templates}
+        items: dict[int, dict[Any, list[str]]] = {}
+        for offset, parts in self.templates.items():
+            at = self._prefix(offset)
+            items[offset] = {
+                word: [f"{at}{part}={value}" for part in parts for value in PARTS[part](word)]
+                for word in dict.fromkeys(flatten(sentences))
+            }
+            items[offset][None] = [f"{at}edge"]
         result = []
         for words in sentences:
             rows: list[list[str]] = []
             for t in range(len(words)):
                 row: list[str] = []
                 for o in self.templates:
-                    at = t + o
-                    row += items[o][number[words[at]] if 0 <= at < len(words) else -1]
+                    row += items[o][words[t + o] if 0 <= t + o < len(words) else None]
                 rows.append(row)
             result.append(rows)
         return result
@@ -104,43 +98,65 @@ class WordFeatures:
         """Return the summed weights of each token's attributes; a row a token."""
         check_tokens(sentences)
         words = flatten(sentences)
-        number = _numbered(words)
+        number = {word: i for i, word in enumerate(dict.fromkeys(words))}
         word = np.fromiter(map(number.__getitem__, words), np.intp, len(words))
         lengths = np.array([len(sentence) for sentence in sentences])
         length = np.repeat(lengths, lengths)
         position = np.arange(len(words)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        parts = {part: _values(part, number) for part in set(chain(*self.templates.values()))}
         total: Array | None = None
-        for offset in self.templates:
-            who = word
-            if offset:
-                inside = (position + offset >= 0) & (position + offset < length)
-                who = np.full(len(words), len(number))
-                who[inside] = word[np.flatnonzero(inside) + offset]
-            table = (_names_matrix(self._items(offset, number), index) @ weights).toarray()
-            total = table[who] if total is None else np.add(total, table[who], out=total)
+        for offset, names in self.templates.items():
+            at = self._prefix(offset)
+            # One row more, for a place outside the sentence.
+            rows, columns = [np.array([len(number)])], [_columns([f"{at}edge"], index)]
+            for name in names:
+                who, which, values = parts[name]
+                rows.append(who)
+                columns.append(_columns([f"{at}{name}={v}" for v in values], index)[which])
+            table = (_matrix(rows, columns, len(number) + 1, len(index)) @ weights).toarray()
+            inside = (position + offset >= 0) & (position + offset < length)
+            there = np.full(len(words), len(number))
+            there[inside] = word[np.flatnonzero(inside) + offset]
+            total = table[there] if total is None else np.add(total, table[there], out=total)
         assert total is not None
         return total
 
 
 FEATURES = {
-    "word": WordFeatures({0: _word}),
-    "rich": WordFeatures({0: _rich, -1: _neighbour, 1: _neighbour, -2: _word, 2: _word}),
+    "word": WordFeatures({0: ("w",)}),
+    "rich": WordFeatures(
+        {
+            0: ("w", "lower", "shape", "length", "prefix", "suffix"),
+            -1: ("w", "lower", "shape", "end"),
+            1: ("w", "lower", "shape", "end"),
+            -2: ("w",),
+            2: ("w",),
+        }
+    ),
 }
 
 
-def _numbered(words: Iterable[str]) -> dict[str, int]:
-    """Give each distinct word a number."""
-    return {word: i for i, word in enumerate(dict.fromkeys(words))}
+def _values(part: str, words: Iterable[str]) -> tuple[Array, Array, list[Any]]:
+    """Return the word and the value behind each entry, and the distinct values."""
+    entries = [PARTS[part](word) for word in words]
+    values = list(chain.from_iterable(entries))
+    number = {value: i for i, value in enumerate(dict.fromkeys(values))}
+    which = np.fromiter(map(number.__getitem__, values), np.intp, len(values))
+    sizes = np.fromiter(map(len, entries), np.intp, len(entries))
+    return np.repeat(np.arange(len(entries)), sizes), which, list(number)
 
 
-def _names_matrix(items: list[list[str]], index: Mapping[str, int]) -> Any:
-    """Return the 0/1 matrix of attributes; those that the model lacks are left out."""
-    names = flatten(items)
-    columns = np.fromiter(map(index.get, names, repeat(-1)), np.intp, len(names))
-    rows = np.repeat(np.arange(len(items)), [len(item) for item in items])
-    keep = columns >= 0
-    shape = (len(items), len(index))
-    return sparse.csr_matrix((np.ones(keep.sum()), (rows[keep], columns[keep])), shape=shape)
+def _columns(names: list[str], index: Mapping[str, int]) -> Array:
+    """Return the column of each attribute; -1 for one that the model lacks."""
+    if "\0" in "".join(names):
+        names = [_c_string(name) for name in names]
+    return np.fromiter(map(index.get, names, repeat(-1)), np.intp, len(names))
+
+
+def _matrix(rows: list[Array], columns: list[Array], n: int, k: int) -> Any:
+    row, column = np.concatenate(rows), np.concatenate(columns)
+    keep = column >= 0
+    return sparse.csr_matrix((np.ones(keep.sum()), (row[keep], column[keep])), shape=(n, k))
 
 
 def _c_string(name: str) -> str:
@@ -156,35 +172,59 @@ def attributes_of(item: Any) -> list[tuple[str, float]]:
     begin with the key.
     """
     if not isinstance(item, Mapping):
+        if isinstance(item, (str, bytes)) or not isinstance(item, Collection):
+            raise TypeError("features must be a dict with string keys, or a list of strings")
+        for name in item:
+            if not isinstance(name, str):
+                raise TypeError(f"{name!r} is not a string")
         return [(name, 1.0) for name in item]
     found: list[tuple[str, float]] = []
     for key, value in item.items():
-        if isinstance(value, (Mapping, list, set)):
-            found += [(f"{key}:{name}", inner) for name, inner in attributes_of(value)]
-        elif isinstance(value, str):
+        if not isinstance(key, str):
+            raise TypeError(f"the key {key!r} is not a string")
+        if isinstance(value, str):
             found.append((f"{key}:{value}", 1.0))
-        else:
+        elif isinstance(value, (numbers.Real, np.bool_)):
+            if not math.isfinite(value):
+                raise ValueError(f"{key!r} has the value {value}")
             found.append((key, float(value)))
+        elif isinstance(value, (Mapping, list, tuple, set, frozenset)):
+            found += [(f"{key}:{name}", inner) for name, inner in attributes_of(value)]
+        else:
+            raise TypeError(
+                f"{key!r} has the value {value!r}; a number, a string, a list or a dict is needed"
+            )
     return found
+
+
+def read_features(sentences: Sequence[Sequence[Any]]) -> Iterator[list[tuple[str, float]]]:
+    """Yield the attributes of each token; a message names the token that has wrong ones."""
+    for i, sentence in enumerate(sentences):
+        for t, item in enumerate(sentence):
+            try:
+                yield attributes_of(item)
+            except (TypeError, ValueError) as error:
+                hint = " For plain tokens set features='word' or 'rich'."
+                raise type(error)(
+                    f"The features of token {t} of sentence {i} are {item!r}: {error}."
+                    f"{hint if isinstance(item, str) else ''}"
+                ) from None
+
+
+def summed(attributes: Iterable[tuple[str, float]]) -> dict[str, float]:
+    """Return attributes as a dict: one that is named twice counts twice."""
+    total: dict[str, float] = {}
+    for name, value in attributes:
+        total[name] = total.get(name, 0.0) + value
+    return total
 
 
 def ready_matrix(sentences: Sequence[Sequence[Any]], index: Mapping[str, int]) -> Any:
     """Return the attributes of tokens that come with features, as a sparse matrix."""
-    check_features(sentences)
-
-    def items() -> Iterator[list[tuple[str, float]]]:
-        for i, sentence in enumerate(sentences):
-            for t, item in enumerate(sentence):
-                found = attributes_of(item)
-                for name, value in found:
-                    if not math.isfinite(value):
-                        raise ValueError(f"X[{i}][{t}] has the feature {name!r} = {value}.")
-                yield found
-
     columns: list[int] = []
     values: list[float] = []
     ends = [0]
-    for item in items():
+    for item in read_features(sentences):
         for name, value in item:
             column = index.get(_c_string(name) if "\0" in name else name)
             if column is not None:

@@ -14,8 +14,8 @@ from sklearn_calib.sequence._scaled import Transitions, forward
 
 __all__ = ["best_paths", "sample_paths", "sample_sequences", "viterbi"]
 
-# Cells of the largest working array when sampling.
-SAMPLE_CELLS = 2_000_000
+# Cells of the largest working array.
+MOST_CELLS = 2_000_000
 
 
 def viterbi(log_potentials: Any, log_transitions: Any, lengths: Any = None) -> Array:
@@ -57,10 +57,14 @@ def best_paths(potentials: Array, transitions: Array, lengths: Array) -> Array:
     for chunk in chunks(lengths):
         own = potentials[chunk.rows]
         back = np.zeros(own.shape, dtype=np.int32)
+        block = max(1, MOST_CELLS // into.size)
         for (start, _), (begin, end) in zip(chunk.steps, chunk.steps[1:], strict=False):
-            ways = own[start : start + end - begin, None, :] + into
-            choice = back[begin:end] = ways.argmax(axis=2)
-            own[begin:end] += np.take_along_axis(ways, choice[:, :, None], axis=2)[:, :, 0]
+            for first in range(begin, end, block):
+                last = min(first + block, end)
+                before = own[start + first - begin : start + last - begin]
+                ways = before[:, None, :] + into
+                choice = back[first:last] = ways.argmax(axis=2)
+                own[first:last] += np.take_along_axis(ways, choice[:, :, None], axis=2)[:, :, 0]
         packed = np.empty(len(own), dtype=np.intp)
         previous = 0
         for t in range(len(chunk.steps) - 1, -1, -1):
@@ -159,7 +163,7 @@ def sample_paths(
         draws[:, chunk.rows] = packed.T
         for sentence in chunk.sentences[found.flagged].tolist():
             where = slice(starts[sentence], starts[sentence] + lengths[sentence])
-            alpha = log_forward(potentials[where], log_transitions, sentence)
+            alpha, _ = log_forward(potentials[where], log_transitions, sentence)
             draws[:, where] = _log_draws(alpha, log_transitions, n_samples, rng)
     return draws
 
@@ -174,7 +178,7 @@ def _draw(
     """Draw a state for each row and sample, in proportion to alpha times the way onwards."""
     n, k = alpha.shape
     state = np.empty((n, n_samples), dtype=np.int32)
-    block = max(1, SAMPLE_CELLS // max(1, n * k))
+    block = max(1, MOST_CELLS // max(1, n * k))
     for first in range(0, n_samples, block):
         part = slice(first, min(first + block, n_samples))
         if into is None or after is None:

@@ -90,3 +90,13 @@ def test_bad_input_is_named():
         coreference_scores([[0], [0, 1]], [[0], [0]])
     with pytest.raises(ValueError, match="entities_true has 1, entities_pred has 2"):
         coreference_scores([[0]], [[0], [0]])
+
+
+def test_equal_a_public_scorer():
+    # Precision and recall by scorch 0.2.0 (Grobol), a scorer of its own making.
+    truth = [0, 0, 1, 2, 0, 1, 3, 3, 2, 4, 0, 5, 1, 1, 6, 2, 0, 3, 7, 7]
+    guess = [0, 0, 1, 1, 0, 1, 3, 2, 2, 4, 5, 5, 1, 6, 6, 2, 0, 3, 7, 8]
+    scores = coreference_scores([truth], [guess])
+    assert scores.muc == pytest.approx((0.636363636364, 0.583333333333))
+    assert scores.b_cubed == pytest.approx((0.758333333333, 0.661666666667))
+    assert scores.ceaf_e == pytest.approx((0.678395061728, 0.763194444444))

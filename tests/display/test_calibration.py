@@ -163,6 +163,7 @@ def test_binless_curve_and_shading(sample, curve):
     display = AdaptiveCalibrationDisplay.from_predictions(sample.queries, curve=curve, shade=True)
     assert display.curve.method == curve
     np.testing.assert_array_equal(display.curve_.get_ydata(), display.curve.prob_true)
-    assert any("overconfident" in text.get_text() for text in display.ax_.texts)
+    texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert {"overconfident", "underconfident", f"{curve} curve"} <= set(texts)
     with pytest.raises(ValueError, match="curve='spline' is not known"):
         AdaptiveCalibrationDisplay.from_predictions(sample.queries, curve="spline")

@@ -164,8 +164,13 @@ def test_bin_size_numbers_are_those_of_the_metric():
     np.testing.assert_array_equal(display.debiased_.get_ydata(), expected.debiased_error)
     assert expected.debiased_error[-1] == calibration_error_interval(SAMPLE.queries).error
     assert display.selected_ is None
-    with pytest.raises(ValueError, match="sample_weight has no meaning"):
-        by_sample_size(sample_weight=np.ones(1500))
+    for options, name in (
+        ({"against": "sample_size", "sample_weight": np.ones(1500)}, "sample_weight"),
+        ({"against": "sample_size", "bin_sizes": [10]}, "bin_sizes"),
+        ({"sample_sizes": [100]}, "sample_sizes"),
+    ):
+        with pytest.raises(ValueError, match=f"{name} has no meaning with against="):
+            by_bin_size(**options)
 
 
 def test_sample_size_curve_checks_its_sizes():

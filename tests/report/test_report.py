@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -14,9 +15,16 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from sklearn_calib import calibration_error_interval, make_queries
+from sklearn_calib import (
+    Queries,
+    calibration_bins,
+    calibration_error_interval,
+    make_queries,
+    score_decomposition,
+)
 from sklearn_calib.report import main
 from sklearn_calib.report._read import Progress
+from sklearn_calib.report._summary import summarise
 
 SAMPLE = make_queries(800, distortion="slope", group_size=4, dependence=0.5, random_state=0)
 WORDS = np.where(SAMPLE.y_true, "yes", "no").tolist()
@@ -64,6 +72,32 @@ def test_every_format_gives_the_same_numbers(name, tmp_path, capsys):
     assert f"{low:.4f} to {high:.4f}" in text
     assert "confident" in text
     assert "suggested bin size" in text
+
+
+@pytest.mark.parametrize("name", ["p.csv", "p.tsv"])
+@pytest.mark.parametrize(("mark", "point"), [(";", "."), (";", ","), ("\t", ",")])
+def test_other_separators_and_decimal_commas(name, mark, point, tmp_path, capsys):
+    path = tmp_path / name
+    rows = [(word, score.replace(".", point), str(doc)) for word, score, doc in ROWS]
+    path.write_text("\n".join(mark.join(row) for row in [NAMES, *rows]))
+    assert run(path, "--pos-label", "yes", "--group", "doc") == 0
+    expected = calibration_error_interval(SAMPLE.queries)
+    assert f"{expected.error:.4f}\n" in capsys.readouterr().out
+
+
+def test_scores_are_split_over_the_bins_of_the_curve():
+    calibrated = make_queries(5000, random_state=0).queries
+    assert score_decomposition(calibrated).n_bins == 1
+    summary = summarise(calibrated, confidence_level=0.95)
+    bins = calibration_bins(calibrated)
+    assert summary.brier.n_bins == summary.log.n_bins == len(bins) == 17
+    assert summary.brier.refinement == pytest.approx(bins.refinement)
+    assert summary.brier.calibration == pytest.approx(bins.error(squared=True))
+    assert dict(summary.rows())["bins of these parts"] == "17, as in the curve"
+    weight = np.random.default_rng(0).random(5000)
+    weighted = Queries(calibrated.y_true, calibrated.y_prob, sample_weight=weight)
+    summary = summarise(weighted, confidence_level=0.95)
+    assert summary.brier.n_bins == len(calibration_bins(weighted))
 
 
 class Page(HTMLParser):
@@ -173,6 +207,11 @@ def test_many_classes(tmp_path, capsys):
         ("a.jsonl", "[1, 2]\n", [], "line 1: a JSON object is expected"),
         ("a.jsonl", '{"label": 1}\n', [], "line 1: no field 'score'"),
         ("a.parquet", "text", [], "cannot be read"),
+        ("a.csv", "label;score\n1;0,5\n0;half\n", [], "row 2: 'half' is not a number"),
+        ("a.csv", "label;prob\n1;0,5\n", [], "no column 'score'"),
+        ("a.csv", "label;score\n1;0.5\n0;0,5\n", [], "Write decimals with a point: 0.5"),
+        ("a.csv", "label;score;w\n1;0,5;1,234\n", ["--weight", "w"], "with a point: 1.234"),
+        ("a.csv", 'label;score;"a\nb"\n1;0.5;2\n0;0.5\n', [], "line 4: 2 values"),
     ],
 )
 def test_bad_files_get_one_line(name, content, options, message, tmp_path, capsys):
@@ -252,6 +291,22 @@ def test_module_can_be_run(tmp_path):
     assert "Traceback" not in bad.stderr
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no pipes of this kind")
+def test_a_reader_may_stop_early(tmp_path):
+    path = write(tmp_path / "p.csv")
+    command = [sys.executable, "-m", "sklearn_calib", "report", str(path), "--y-true", "label"]
+    read, end = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        [*command, "--y-prob", "score", "--pos-label", "yes"],
+        stdout=end, stderr=subprocess.PIPE, text=True, check=False,
+        cwd=Path(__file__).parents[2],
+    )  # fmt: skip
+    os.close(end)
+    assert done.returncode == 0
+    assert done.stderr == ""
+
+
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
 )
@@ -282,7 +337,7 @@ def test_page_in_a_browser(width, tmp_path):
     found = json.loads(
         re.search(r"<title>(.*?)</title>", done.stdout).group(1).replace("&quot;", '"')
     )
-    assert found["rows"] == 15
+    assert found["rows"] == 18
     assert min(found["svg"]) > 150
     assert found["wide"] <= found["inner"] + 1
     assert found["below"]
