@@ -93,7 +93,12 @@ def skip_inherited(app, what, name, obj, skip, options):
 
 def make_tables(app):
     """Write the tables of measured numbers, and the runs of commands, that pages include."""
-    for script in ("make_tables.py", "make_paper_tables.py", "make_report_runs.py"):
+    for script in (
+        "make_tables.py",
+        "make_paper_tables.py",
+        "make_events_tables.py",
+        "make_report_runs.py",
+    ):
         runpy.run_path(str(Path(__file__).with_name(script)), run_name="__main__")
 
 

@@ -218,7 +218,93 @@ def ablation_settings(found: Row) -> str:
     return table(title, ["corpus", "model", "setting: accuracy / error"], body)
 
 
+# --- section 5.3
+
+
+def percents(value: float) -> str:
+    """Return an error of links in per cent, with two decimals."""
+    return f"{100 * value:.2f}"
+
+
+def floor(null: Row) -> str:
+    low, high = null["range"]
+    return f"{percents(null['mean'])} [{percents(low)}, {percents(high)}]"
+
+
+def coreference(found: Row) -> str:
+    body = [
+        [
+            row["name"],
+            f"{row['links']:,}",
+            percents(row["error"]),
+            f"[{', '.join(map(percents, row['algorithm_2']))}]",
+            floor(row["null"]),
+            f"{row['null']['pvalue']:.2f}",
+            f"[{', '.join(map(percents, row['interval']))}]",
+            percents(row["likely"]["error"]),
+            floor(row["likely"]["null"]),
+        ]
+        for row in found["rows"]
+    ]
+    title = (
+        f"Calibration of links, errors in per cent, in bins of {found['bin_size']:,}. *Floor* is "
+        f"the mean and 95 % range of what a calibrated model would show on the same documents "
+        f"({found['simulations']} simulations), and *p* how often it would show so much. The 95 % "
+        "interval is that of the debiased error, with documents as groups. *Likely* links have a "
+        f"probability of at least {found['likely']:g}"
+    )
+    header = ["documents and features", "links", "error", "Algorithm 2", "floor", "p"]
+    return table(title, [*header, "95 % interval", "likely: error", "likely: floor"], body)
+
+
+def coreference_scores(found: Row) -> str:
+    body = [
+        [
+            row["name"],
+            *(three(value) for value in row["pairwise"]),
+            *(three(row[score]) for score in ("muc", "b_cubed", "ceaf_e", "conll")),
+            f"{row['brier']:.4f}",
+            f"{row['refinement']:.4f}",
+            f"{row['brier_of_base_rate']:.4f}",
+            f"{row['log_likelihood']:.3f}",
+        ]
+        for row in found["rows"]
+    ]
+    title = (
+        "Accuracy and sharpness. Pairwise precision, recall and F1 of the best guess, F1 of MUC, "
+        "B³ and CEAF-e, and their mean; Brier score of links, its refinement, and the Brier score "
+        "of a constant; mean log-likelihood of a mention"
+    )
+    header = ["documents and features", "P", "R", "F1", "MUC", "B³", "CEAF-e", "CoNLL", "Brier"]
+    return table(title, [*header, "refinement", "constant", "log-lik."], body)
+
+
+def coreference_sampling(found: Row) -> str:
+    sampling = found["sampling"]
+    single, total = sampling["milliseconds_300"], sampling["seconds"]
+    label = f"{sampling['n_samples']:,} samples"
+    body = [
+        ["exact", f"{single['exact']:.1f}", f"{total['exact']:.2f}", "–", "–"],
+        [
+            f"{label}, pairs counted",
+            f"{single['sampled']:.0f}",
+            f"{total['sampled']:.2f}",
+            f"{sampling['rmse']:.4f}",
+            f"{sampling['largest']:.3f}",
+        ],
+        [f"{label} alone", f"{single['drawn']:.0f}", f"{total['drawn']:.2f}", "–", "–"],
+    ]
+    title = "Link probabilities, exact and sampled: CPU time, and distance from the exact answer"
+    header = ["method", "300 mentions, ms", "GUM test, s", "root mean square gap", "largest gap"]
+    return table(title, header, body)
+
+
+COREFERENCE = ("paper_coreference.json", "benchmarks/paper/coreference.py")
+
 MAKERS: tuple[Maker, ...] = (
+    ("paper_coreference", COREFERENCE[0], coreference, COREFERENCE[1]),
+    ("paper_coreference_scores", COREFERENCE[0], coreference_scores, COREFERENCE[1]),
+    ("paper_coreference_sampling", COREFERENCE[0], coreference_sampling, COREFERENCE[1]),
     ("paper_sentiment", "paper_sentiment.json", sentiment, "benchmarks/paper/sentiment.py"),
     ("paper_figure1", "paper_figure1.json", figure1, "benchmarks/paper/figure1.py"),
     ("paper_tagging", "paper_tagging.json", tagging, "benchmarks/paper/tagging.py"),

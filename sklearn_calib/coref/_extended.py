@@ -1,4 +1,4 @@
-"""More features for coreference: nesting, speakers, containment, number and syntax."""
+"""More features for coreference: repetition, nesting, speakers, containment, number and syntax."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _SINGULAR = frozenset({"i", "he", "she", "it"})
 
 
 def extended_features(document: Document) -> MentionFeatures:
-    """Surface features with nesting, speakers, containment, number and syntax.
+    """Surface features with repetition, nesting, speakers, containment, number and syntax.
 
-    They are close to the FINAL features of Durrett and Klein. Layers that the
-    document lacks are left out.
+    All but repetition is close to the FINAL features of Durrett and Klein.
+    Layers that the document lacks are left out.
 
     Parameters
     ----------
@@ -38,8 +38,9 @@ def extended_features(document: Document) -> MentionFeatures:
     Returns
     -------
     MentionFeatures
-        The features of `surface_features`. For each mention also its number
-        and the dependency relation of its head. For each pair also whether
+        The features of `surface_features`. For each mention also its number,
+        the dependency relation of its head, and how many mentions with the
+        same head come before it and after it. For each pair also whether
         one mention lies inside the other, whether the speakers are the same,
         whether one holds the head or all the words of the other, whether the
         lemmas of the heads are equal, and whether the numbers agree.
@@ -47,6 +48,13 @@ def extended_features(document: Document) -> MentionFeatures:
     See Also
     --------
     surface_features : The features that need no more than words.
+
+    Notes
+    -----
+    Repetition matters for calibration. If the first mention of an entity is
+    wrongly linked, so is all of that entity, and the more often its head comes
+    again, the more links are wrong at once. A model that does not look ahead
+    is calibrated about mentions and not about links.
 
     Examples
     --------
@@ -62,6 +70,7 @@ def extended_features(document: Document) -> MentionFeatures:
     mention: dict[str, Any] = dict(base.mention)
     number = _numbers(document, base.types)
     mention["number"] = number
+    mention["earlier"], mention["later"] = _repetitions(document, base.types, closed)
     if document.relations is not None:
         mention["relation"] = document.relations[head]
     inside = (start[:, None] <= start) & (end[:, None] >= end)
@@ -78,6 +87,16 @@ def extended_features(document: Document) -> MentionFeatures:
         speaker = document.speakers[document.sentence_index[start]]
         pair["speaker"] = _agreement(speaker)
     return MentionFeatures(base.types, mention, base.backoff, pair)
+
+
+def _repetitions(document: Document, types: Array, closed: Array) -> tuple[Array, Array]:
+    """Return how often the head of each mention, or its pronoun, comes before and after it."""
+    words = np.array([word.lower() for word in document.tokens[document.mentions[:, 2]]], object)
+    same = _equal(np.where(closed, types, words))
+    counts = np.tril(same, -1).sum(axis=1), np.triu(same, 1).sum(axis=1)
+    steps = np.array(["0", "1", "2", "3", "4 to 7", "8 or more"], dtype=object)
+    before, after = (steps[np.searchsorted([1, 2, 3, 4, 8], c, side="right")] for c in counts)
+    return before, after
 
 
 def _equal(values: Array) -> Array:

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn_calib._validation import Array
 from sklearn_calib.coref._encoding import EncodedDocument, Encoder, Weights
 
-__all__ = ["Costs", "Objective", "antecedent_probabilities"]
+__all__ = ["Costs", "Objective", "antecedent_probabilities", "check_costs"]
 
 # Rows of a document that are scored together: small enough for the processor's cache.
 _ROWS = 64
@@ -23,6 +23,27 @@ class Costs(NamedTuple):
     false_anaphor: float
     false_new: float
     wrong_link: float
+
+
+DURRETT_KLEIN = Costs(false_anaphor=0.1, false_new=3.0, wrong_link=1.0)
+
+
+def check_costs(cost: Any) -> Costs | None:
+    """Return the costs of mistakes, or None for none."""
+    if cost is None:
+        return None
+    if isinstance(cost, str) and cost == "durrett-klein":
+        return DURRETT_KLEIN
+    try:
+        costs = Costs(*(float(c) for c in cost))
+    except (TypeError, ValueError):
+        costs = None
+    if costs is None or not all(np.isfinite(c) and c >= 0 for c in costs):
+        raise ValueError(
+            f"cost={cost!r} is not known; it should be None, 'durrett-klein', or three numbers "
+            "from 0: of a false anaphor, a false new entity and a wrong link."
+        )
+    return costs
 
 
 def _mention_scores(alone: Any, typed: Any, weights: Weights) -> tuple[Array, Array, Array]:

@@ -382,3 +382,40 @@ def test_bad_documents_are_named(model, data):
         AntecedentModel().fit([Document("d", ["a"])])
     with pytest.raises(TypeError, match="a name, a callable"):
         AntecedentModel(features=3).fit(data.documents[:2])
+
+
+def test_tuning_leaves_a_good_model_alone_and_mends_a_bad_one():
+    data = make_coref_documents(200, random_state=2)
+    train, test = slice(0, 140), slice(140, 200)
+    found = {}
+    for cost in (None, "durrett-klein"):
+        for link_cv in (None, 2):
+            model = AntecedentModel(features=types_and_pairs, cost=cost, link_cv=link_cv)
+            model.fit(data.documents[train], data.entities[train])
+            queries = model.calibration_queries(data.documents[test], data.entities[test])
+            found[cost, link_cv] = model, np.mean((queries.y_prob - queries.y_true) ** 2)
+    model, brier = found[None, 2]
+    assert 0.8 < model.temperature_ < 1.2
+    assert abs(model.new_shift_) < 0.3
+    assert brier == pytest.approx(found[None, None][1], rel=0.02)
+    # Costs made new entities too rare, and the shift brings them back.
+    model, brier = found["durrett-klein", 2]
+    assert model.new_shift_ > 0.5
+    assert brier < 0.95 * found["durrett-klein", None][1]
+    for proba in model.predict_antecedent_proba(data.documents[test]):
+        np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+
+
+def test_tuning_needs_documents(data):
+    with pytest.raises(ValueError, match="link_cv=5 needs as many documents, but there are 3"):
+        AntecedentModel(link_cv=5).fit(data.documents[:3], data.entities[:3])
+    with pytest.raises(ValueError, match="link_cv must be at least 2"):
+        AntecedentModel(link_cv=1).fit(data.documents[:3], data.entities[:3])
+
+
+def test_repetitions_are_counted():
+    words = ["Ada", "saw", "Bob", "and", "Ada", "and", "ada", "and", "she"]
+    mentions = [(0, 1), (2, 3), (4, 5), (6, 7), (8, 9)]
+    seen = extended_features(Document("d", words, mentions=mentions))
+    assert seen.mention["earlier"].tolist() == ["0", "0", "1", "2", "0"]
+    assert seen.mention["later"].tolist() == ["2", "0", "1", "0", "0"]

@@ -150,6 +150,9 @@ def test_counts_by_hand():
     assert frame["period"].tolist() == post.period_labels
     assert "2003-Q2" in str(post)
     assert post.samples.shape == (100, 3, 1)
+    # 1 + a sum with P(0) = .28, P(1) = .54, P(2) = .18
+    assert post.total().confidence_interval(0.4).low.tolist() == [[2]]
+    assert post.total().mean.tolist() == [[pytest.approx(1.9)]]
     np.testing.assert_allclose(post.samples.mean(axis=0), post.mean)
 
 
