@@ -1,11 +1,14 @@
 """Configuration of the documentation: ``make docs``."""
 
 import runpy
+import sys
 from pathlib import Path
 
 from sphinx_gallery.sorting import ExplicitOrder
 
 import sklearn_calib
+
+sys.path.insert(0, str(Path(__file__).parent))  # for the extension mathml
 
 project = "sklearn-calib"
 author = "sklearn-calib developers"
@@ -16,7 +19,7 @@ version = release = sklearn_calib.__version__
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
+    "mathml",
     "numpydoc",
     "myst_parser",
     "sphinx_gallery.gen_gallery",
@@ -29,6 +32,7 @@ default_role = "literal"
 
 autosummary_generate = True
 autodoc_typehints = "none"
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 
 sphinx_gallery_conf = {
@@ -52,6 +56,7 @@ sphinx_gallery_conf = {
             "plot_sample_size.py",
             "plot_compare_models.py",
             "plot_groups.py",
+            "plot_corpus_counts.py",
             "plot_known_truth.py",
             "plot_taggers.py",
             "plot_intervals_that_cover.py",
@@ -66,6 +71,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
 }
 
+html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_title = "sklearn-calib"
 html_show_sourcelink = False
@@ -87,7 +93,12 @@ def skip_inherited(app, what, name, obj, skip, options):
 
 def make_tables(app):
     """Write the tables of measured numbers, and the runs of commands, that pages include."""
-    for script in ("make_tables.py", "make_paper_tables.py", "make_report_runs.py"):
+    for script in (
+        "make_tables.py",
+        "make_paper_tables.py",
+        "make_events_tables.py",
+        "make_report_runs.py",
+    ):
         runpy.run_path(str(Path(__file__).with_name(script)), run_name="__main__")
 
 

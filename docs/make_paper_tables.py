@@ -138,7 +138,8 @@ def tagging(found: Row) -> str:
             "All numbers are per cent. *Plain* is the error of all tags of all tokens in bins of "
             f"{numbers['rows'][0]['bin_size']:,}, *null* what a perfectly calibrated model would "
             "show, *debiased* ours with its 95 % interval. The last four columns are means of the "
-            "debiased errors of single tags and of single tag pairs"
+            "debiased errors of single tags and of single tag pairs: all tags, the 5 most frequent "
+            "ones, the 100 pairs that are most frequent in training, and the top 5 of them"
         )
         header = [
             "model and how it was chosen", "accuracy", "plain", "null", "debiased",

@@ -1,4 +1,4 @@
-"""Draw the picture of the README: ``python docs/make_readme_picture.py``."""
+"""Draw the pictures of the README: ``python docs/make_readme_picture.py``."""
 
 from pathlib import Path
 
@@ -12,7 +12,22 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 from sklearn.naive_bayes import GaussianNB
 
-from sklearn_calib import AdaptiveCalibrationDisplay
+from sklearn_calib import (
+    AdaptiveCalibrationDisplay,
+    AgentRule,
+    CountDisplay,
+    count_corpus,
+    country_lexicon,
+    make_event_corpus,
+)
+
+STATIC = Path(__file__).parent / "_static"
+
+
+def save(figure, name):
+    figure.savefig(STATIC / name, dpi=130)
+    print(f"docs/_static/{name}")
+
 
 X, y = make_classification(
     n_samples=20_000,
@@ -34,7 +49,11 @@ for name, model in models.items():
 scores = [f"{model.score(X_test, y_test):.0%}" for model in models.values()]
 ax.set_title(f"Two classifiers, right {' and '.join(scores)} of the time", fontsize="medium")
 
-path = Path(__file__).parent / "_static" / "calibration_curve.png"
-path.parent.mkdir(exist_ok=True)
-fig.savefig(path, dpi=130)
-print(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+save(fig, "calibration_curve.png")
+
+corpus = make_event_corpus(600, random_state=0)
+rule = AgentRule(country_lexicon(), verbs=["attack"])
+counts = count_corpus(corpus.documents, corpus.model, rule, period="Q", random_state=0)
+display = CountDisplay.from_posterior(counts, keys=["USA", "IRQ"], despine=True)
+display.ax_.set_title("Simulated articles in which a country attacks", fontsize="medium")
+save(display.figure_, "counts.png")

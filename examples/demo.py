@@ -1,6 +1,7 @@
 """The main job in one short run: ``make demo``, or ``python examples/demo.py --out folder``.
 
-Two classifiers of about the same accuracy are measured, split, searched and drawn.
+Two classifiers of about the same accuracy are measured, split, searched and drawn. Then taggers, a
+coreference model and a corpus show what probabilities of whole structures are good for.
 """
 
 import argparse
@@ -20,9 +21,20 @@ from sklearn.naive_bayes import GaussianNB
 
 from sklearn_calib import (
     AdaptiveCalibrationDisplay,
+    AgentRule,
+    AntecedentModel,
+    CountDisplay,
+    CRFTagger,
+    HMMTagger,
     calibration_error_interval,
+    calibration_null,
+    count_corpus,
+    country_lexicon,
     label_calibration,
+    make_coref_documents,
+    make_event_corpus,
     make_queries,
+    make_tagged_sequences,
     score_decomposition,
 )
 
@@ -171,6 +183,58 @@ def simulate_intervals(n_samples=40, n_queries=2000):
     return figure
 
 
+def measure_taggers():
+    """Print how well taggers know what they know, and draw it."""
+    data = make_tagged_sequences(
+        1200, n_tags=6, n_words=800, word_concentration=0.3, mean_length=12, random_state=1
+    )
+    X_train, y_train, X_test, y_test = data.X[:600], data.y[:600], data.X[600:], data.y[600:]
+    taggers = {
+        "HMM": HMMTagger(emission_pseudocount=0.3),
+        "CRF, little regularised": CRFTagger(c2=0.01),
+        "CRF, much regularised": CRFTagger(c2=1.0),
+    }
+    figure, ax = plt.subplots(figsize=(5.6, 5.6), layout="constrained")
+    print(f"  {'tagger':<24} {'accuracy':>8} {'error':>7}   95% interval")
+    for name, tagger in taggers.items():
+        tagger.fit(X_train, y_train)
+        result = calibration_error_interval(tagger.calibration_queries(X_test, y_test))
+        low, high = result.confidence_interval
+        accuracy = tagger.score(X_test, y_test)
+        print(f"  {name:<24} {accuracy:>8.3f} {result.error:>7.4f}   [{low:.4f}, {high:.4f}]")
+        AdaptiveCalibrationDisplay.from_estimator(
+            tagger, X_test, y_test, name=name, ax=ax, despine=True
+        )
+    ax.set_title("Is this token tagged A, B, ...? Marginals of three taggers", fontsize="medium")
+    return figure
+
+
+def measure_coreference():
+    """Print whether the errors of link probabilities are more than chance."""
+    simulated = make_coref_documents(120, random_state=0)
+    docs, entities = simulated.documents, simulated.entities
+    model = AntecedentModel().fit(docs[:80], entities[:80])
+    null = calibration_null(model, docs[80:], y=entities[80:], n_simulations=100, random_state=0)
+    print(f"  {len(docs[80:])} documents that the model has not seen")
+    for line in str(null).splitlines():
+        print(f"  {line}")
+
+
+def count_events():
+    """Print and draw in how many documents a year each country attacks."""
+    corpus = make_event_corpus(1200, random_state=0)
+    rule = AgentRule(country_lexicon(), verbs=["attack"])
+    posterior = count_corpus(
+        corpus.documents, corpus.model, rule, n_samples=100, period="Q", random_state=0
+    )
+    keys = posterior.most_common(2)
+    unsure = posterior.most_uncertain(2)
+    print(f"  {len(corpus.documents):,} simulated articles; most often: {', '.join(keys)}")
+    for found in unsure:
+        print(f"  worth reading by hand: {found}")
+    return CountDisplay.from_posterior(posterior, keys=keys, despine=True).figure_
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=Path("demo_output"), help="folder for pictures")
@@ -223,6 +287,17 @@ def main():
     figure = simulate_intervals()
     print()
     save(figure, folder, "known_truth.png", "80 intervals of each kind, and the truth")
+
+    section("6. Taggers: probabilities of tags, exactly")
+    figure = measure_taggers()
+    save(figure, folder, "taggers.png", "the curves of three taggers")
+
+    section("7. Coreference: is the error of the link probabilities more than chance?")
+    measure_coreference()
+
+    section("8. A corpus: who attacked, and how sure is that?")
+    figure = count_events()
+    save(figure, folder, "counts.png", "counts a quarter, with 95% intervals")
 
     print(f"\nDone in {time.perf_counter() - started:.0f} seconds. The pictures are in {folder}/")
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from sklearn_calib._validation import Array, check_array_like, check_integer
+from sklearn_calib._validation import Array, check_array_like, check_classes, check_integer
 
 __all__ = [
-    "check_features",
     "check_lattice",
     "check_observations",
     "check_partition",
@@ -21,9 +20,11 @@ __all__ = [
     "check_same_sentences",
     "check_sentences",
     "check_state_pairs",
+    "check_tag_names",
     "check_tag_pairs",
     "check_tags",
     "check_tokens",
+    "check_vocabulary",
     "flatten",
 ]
 
@@ -42,7 +43,7 @@ def check_lattice(
         )
     if lengths is None:
         lengths = [len(potentials)]
-    length = check_array_like(lengths, "lengths")
+    length = np.asarray(lengths)
     if length.ndim != 1 or length.dtype.kind not in "iu":
         raise TypeError(
             f"lengths must be a list of integers, one for each sequence; got {lengths!r}."
@@ -76,7 +77,7 @@ def _scores(values: Any, name: str) -> Array:
 
 def check_state_pairs(pairs: Any, n_states: int) -> Array:
     """Return pairs of states as an integer array of shape (n_pairs, 2)."""
-    array = check_array_like(pairs, "pairs")
+    array = np.asarray(pairs)
     if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
         raise ValueError(
             "pairs must be a list of pairs of state numbers, such as [(0, 1), (1, 1)], or 'all'; "
@@ -94,16 +95,22 @@ def check_sentences(X: Any, name: str = "X", thing: str = "tokens") -> list[Any]
         raise TypeError(
             f"{name} must be a list of sentences, each a list of {thing}; got {type(X).__name__}."
         )
+    if hasattr(X, "columns"):
+        raise TypeError(f"{name} is a table: pass a list of sentences, each a list of {thing}.")
     sentences = list(X)
     if not sentences:
         raise ValueError(f"{name} is empty: at least one sentence is needed.")
     for i, sentence in enumerate(sentences):
-        if isinstance(sentence, (str, bytes)) or not hasattr(sentence, "__len__"):
+        if isinstance(sentence, (list, tuple, np.ndarray)):
+            pass
+        elif isinstance(sentence, (str, bytes, Mapping, Set)) or not isinstance(sentence, Iterable):
             raise TypeError(
                 f"{name}[{i}] is {sentence!r}: every sentence must be a list of {thing}. For a "
                 f"single sentence pass [{name}]."
             )
-        if len(sentence) == 0:
+        else:
+            sentences[i] = list(sentence)
+        if len(sentences[i]) == 0:
             raise ValueError(f"{name}[{i}] is an empty sentence: remove it from X and y.")
     return sentences
 
@@ -117,7 +124,22 @@ def check_tags(y: Any, name: str = "y") -> list[Any]:
             f"{name}[{i}][{t}] is {tag!r} ({type(tag).__name__}): tags must be strings, for "
             "example str(tag)."
         )
+    for tag in set(flatten(sentences)):
+        if "\0" in tag:
+            raise ValueError(f"{name} has the tag {tag!r}: a tag must not hold a zero byte.")
     return sentences
+
+
+def check_tag_names(classes: Any) -> Array:
+    """Return the tags of columns or states; they must be strings, as tags are."""
+    names = check_classes(classes)
+    for name in names.tolist():
+        if not isinstance(name, str):
+            raise TypeError(
+                f"classes has {name!r} ({type(name).__name__}): tags must be strings, for example "
+                "str(tag)."
+            )
+    return names
 
 
 def all_strings(sentences: Sequence[Any]) -> bool:
@@ -157,15 +179,23 @@ def check_observations(sentences: Sequence[Any], n: Any, *, symbols: bool) -> Ar
     """Return a row a token: a symbol below n, or n finite numbers."""
     parts = []
     for i, sentence in enumerate(sentences):
-        part = np.asarray(sentence)
+        try:
+            part = np.asarray(sentence)
+        except ValueError:
+            raise ValueError(f"Sentence {i} is ragged: its tokens differ in length.") from None
         part = part.reshape(len(part), -1)
+        if part.dtype.kind not in "biuf":
+            raise ValueError(
+                f"Sentence {i} must hold numbers, which the wrapped model takes; for words pass "
+                "vocabulary= to from_hmmlearn."
+            )
         if symbols and (part.shape[1] != 1 or part.dtype.kind not in "iu"):
             raise ValueError(f"Sentence {i} must be a sequence of integer symbols.")
         if symbols and (part.min() < 0 or part.max() >= n):
             raise ValueError(f"Sentence {i} has a symbol outside 0 to {n - 1}.")
         if not symbols and part.shape[1] != (n or part.shape[1]):
             raise ValueError(f"Sentence {i} has {part.shape[1]} features a token; {n} are needed.")
-        if part.dtype.kind not in "biuf" or not np.isfinite(part).all():
+        if not np.isfinite(part).all():
             raise ValueError(f"Sentence {i} must hold finite numbers only.")
         parts.append(part)
     return np.concatenate(parts)
@@ -221,22 +251,45 @@ def flatten(sentences: Iterable[Sequence[Any]]) -> list[Any]:
     return list(chain.from_iterable(sentences))
 
 
-def check_features(sentences: Sequence[Any], name: str = "X") -> None:
-    """Refuse tokens whose features are not a dict or a list of strings."""
-    for i, sentence in enumerate(sentences):
-        for t, item in enumerate(sentence):
-            keys = item if isinstance(item, (Mapping, list, tuple, set, frozenset)) else None
-            if keys is None or not all(isinstance(key, str) for key in keys):
-                hint = " For plain tokens set features='word' or 'rich'." if keys is None else ""
-                raise TypeError(
-                    f"{name}[{i}][{t}] is {item!r}: the features of a token must be a dict with "
-                    f"string keys, or a list of strings.{hint}"
-                )
+def check_vocabulary(vocabulary: Any, n_symbols: int) -> dict[str, int]:
+    """Return the symbol of each word, from a list of words or a mapping."""
+    words = vocabulary
+    if not isinstance(vocabulary, Mapping):
+        if isinstance(vocabulary, (str, bytes)) or not isinstance(vocabulary, Iterable):
+            raise TypeError("vocabulary must be a list of words, or a dict of words to symbols.")
+        listed = list(vocabulary)
+        words = {word: i for i, word in enumerate(listed)}
+        if len(words) != len(listed):
+            raise ValueError("vocabulary names a word twice.")
+    if not words:
+        raise ValueError("vocabulary is empty.")
+    for word, symbol in words.items():
+        if not isinstance(word, str):
+            raise TypeError(f"vocabulary has {word!r}; words must be strings.")
+        if not 0 <= check_integer(symbol, f"the symbol of {word!r}", low=0) < n_symbols:
+            raise ValueError(
+                f"vocabulary has the symbol {symbol} for {word!r}; the model has symbols from 0 to "
+                f"{n_symbols - 1}."
+            )
+    return dict(words)
 
 
-def check_partition(tests: Sequence[Array], n: int) -> None:
-    """Refuse folds that leave a sentence out or test it twice."""
-    times = np.bincount(np.concatenate(tests), minlength=n)
+def check_partition(folds: Sequence[tuple[Array, Array]], n: int) -> None:
+    """Refuse folds that leave a sentence out, test it twice, or train on it."""
+    parts = []
+    for train, test in folds:
+        parts.append(np.asarray(test))
+        if parts[-1].dtype.kind not in "iu" or np.asarray(train).dtype.kind not in "iu":
+            raise ValueError(
+                "cv must yield the numbers of sentences, as two integer arrays a fold."
+            )
+        both = np.intersect1d(train, test)
+        if len(both):
+            raise ValueError(f"Sentence {both[0]} is in the training and in the test of one fold.")
+    every = np.concatenate(parts) if parts else np.empty(0, dtype=np.intp)
+    if len(every) and (every.min() < 0 or every.max() >= n):
+        raise ValueError(f"cv yields numbers of sentences outside 0 to {n - 1}.")
+    times = np.bincount(every, minlength=n)
     if (times != 1).any():
         i = int((times != 1).argmax())
         raise ValueError(

@@ -111,7 +111,7 @@ def draw(found: dict[str, Any]) -> dict[str, Any]:
     figure, axes = plt.subplots(1, 2, figsize=(9, 4.7), layout="constrained", sharey=True)
     for ax, (name, queries) in zip(axes, found["pictures"].items(), strict=True):
         AdaptiveCalibrationDisplay.from_queries(
-            queries, bin_size=200, ax=ax, consistency=True, shade=True, legend=False, despine=True
+            queries, bin_size=200, ax=ax, consistency=True, legend=False, despine=True
         )
         row = next(r for r in found["rows"] if r["model"] == name)
         ax.set_title(f"{name}: calibration error {row['error']:.3f}")

@@ -124,7 +124,11 @@ def make_tagged_sequences(
     upto = np.cumsum(transitions, axis=1)
     for t in range(1, tags.shape[1]):
         tags[:, t] = _inverse(upto[tags[:, t - 1]], rng.random(n))
-    words = _inverse(np.cumsum(emissions, axis=1)[tags], rng.random(tags.shape))
+    words = np.empty_like(tags)
+    for tag, share in enumerate(np.cumsum(emissions, axis=1)):
+        here = tags == tag
+        u = rng.random(np.count_nonzero(here))
+        words[here] = np.minimum(np.searchsorted(share, u, side="right"), v - 1)
     letters = [chr(ord("A") + i) for i in range(26)]
     classes = np.array(letters[:k] if k <= 26 else _names("T", k))
     vocabulary = _names("w", v)

@@ -190,4 +190,6 @@ class CalibrationPlot:
             ax.legend(loc=place, fontsize="small", title=title, title_fontsize="small")
         if despine:
             despine_axes(ax)
+            if self.histogram_ is not None:
+                despine_axes(self.histogram_)
         return self

@@ -145,7 +145,9 @@ class LabelCalibrationDisplay:
             label = plain_text(name or f"model {len(drawings) + 1}")
             (points,) = ax.plot([], [], **{"color": colour, "label": label, **style})
             colour = points.get_color()
-            (means,) = ax.plot([], [], **{**style, "color": colour, "marker": "D"}, label="_means")
+            (means,) = ax.plot(
+                [], [], **{**style, "color": colour, "marker": "D", "label": "_means"}
+            )
             intervals = ax.hlines([], [], [], color=colour, linewidth=1.2, alpha=0.7)
             self.points_[name], self.averages_[name] = points, means
             self.intervals_[name] = intervals

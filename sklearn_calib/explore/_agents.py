@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,8 +31,10 @@ class AgentRule:
     lexicon : Lexicon, mapping or path
         What counts as a country, or as anything else that has names. A mapping
         or a file is as in `Lexicon`.
-    verbs : iterable of str, default=("attack",)
-        Lemmas of the verbs.
+    verbs : iterable of str or mapping of str to iterable of str, default=("attack",)
+        Lemmas of the verbs; or several lists of verbs by name, for example
+        `{"attack": ["attack", "bomb"], "speak": ["say"]}`. The names then stand for
+        the verbs in what the rule returns.
     modifiers : iterable of str
         Relations through which a modifier of a mention's head names the
         country. By default `nmod`, `nmod:poss`, `nmod:desc`, `amod`, `compound`
@@ -85,7 +87,7 @@ class AgentRule:
     """
 
     lexicon: Any
-    verbs: Iterable[str] = ("attack",)
+    verbs: Any = ("attack",)
     modifiers: Iterable[str] = ("nmod", "nmod:poss", "nmod:desc", "amod", "compound", "flat")
     subjects: Iterable[str] = ("nsubj",)
     agents: Iterable[str] = ("obl:agent",)
@@ -97,14 +99,20 @@ class AgentRule:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "lexicon", as_lexicon(self.lexicon))
-        for name in ("verbs", "modifiers", "subjects", "agents", "by", "verb_upos"):
+        lists = self.verbs
+        if not isinstance(lists, Mapping):
+            lists = {verb: (verb,) for verb in _words(lists, "verbs")}
+        object.__setattr__(self, "verbs", {k: _words(v, f"verbs[{k!r}]") for k, v in lists.items()})
+        names: dict[str, set[str]] = {}
+        for name, verbs in self.verbs.items():
+            for verb in verbs:
+                names.setdefault(verb, set()).add(name)
+        object.__setattr__(self, "_names", {verb: frozenset(n) for verb, n in names.items()})
+        for name in ("modifiers", "subjects", "agents", "by", "verb_upos"):
             words = getattr(self, name)
-            if words is None and name == "verb_upos":
-                continue
-            if isinstance(words, str) or not isinstance(words, Iterable):
-                raise TypeError(f"{name} must be a list of words, such as [{words!r}].")
-            object.__setattr__(self, name, frozenset(words))
-        if not self.verbs:
+            if words is not None or name != "verb_upos":
+                object.__setattr__(self, name, _words(words, name))
+        if not names:
             raise ValueError("verbs is empty: nobody could be an agent.")
         check_option(self.returns, "returns", ("key", "verb", "pair"))
 
@@ -113,7 +121,7 @@ class AgentRule:
         bound = self.bind(document)
         return frozenset() if bound is None else bound(entity)
 
-    def bind(self, document: Document) -> Callable[[Iterable[int]], Collection[Any]] | None:
+    def bind(self, document: Document) -> BoundAgentRule | None:
         """Return the rule for one document, as a function of an entity.
 
         What the rule must know of the document is found once, and not again for
@@ -127,8 +135,9 @@ class AgentRule:
         Returns
         -------
         callable or None
-            A function of the indices of an entity's mentions; None where no
-            mention is an agent, so that no entity has a key.
+            A function of the indices of an entity's mentions. Its attribute
+            `mentions` holds the mentions that matter; the others make no
+            difference. None where no entity can have a key.
         """
         for name in _LAYERS:
             if getattr(document, name) is None:
@@ -149,24 +158,10 @@ class AgentRule:
             if (found := countries.get(token, frozenset()))
         }
 
-        def keys(entity: Iterable[int]) -> Collection[Any]:
-            members = list(entity)
-            verbs = frozenset[str]().union(*(deeds[i] for i in members if i in deeds))
-            if not verbs:
-                return verbs
-            owners = frozenset[str]().union(*(names[i] for i in members if i in names))
-            if not owners or (self.exclusive and len(owners) > 1):
-                return frozenset()
-            if self.returns == "key":
-                return owners
-            if self.returns == "verb":
-                return verbs
-            return frozenset((owner, verb) for owner in owners for verb in verbs)
-
-        return keys
+        return BoundAgentRule(deeds, names, self.exclusive, self.returns)
 
     def _is_verb(self, document: Document, token: int) -> bool:
-        if document.lemmas[token] not in self.verbs:
+        if document.lemmas[token] not in self._names:  # type: ignore[attr-defined]
             return False
         return (
             self.verb_upos is None
@@ -191,7 +186,8 @@ class AgentRule:
                 and self._is_verb(document, int(other))
                 and not any("subj" in relations[child] for child in _children(document, other))
             ]
-        return frozenset(document.lemmas[verb] for verb in found)
+        names: dict[str, frozenset[str]] = self._names  # type: ignore[attr-defined]
+        return frozenset[str]().union(*(names[document.lemmas[verb]] for verb in found))
 
     def _acts(self, document: Document, token: int, verb: int) -> bool:
         """Tell whether a token is the agent of its verb."""
@@ -221,6 +217,44 @@ class AgentRule:
                 if above in heads and document.relations[token] in self.modifiers:
                     found.setdefault(above, set()).add(match.key)
         return {token: frozenset(keys) for token, keys in found.items()}
+
+
+class BoundAgentRule:
+    """An AgentRule for one document: the agents and the countries among its mentions."""
+
+    def __init__(
+        self,
+        deeds: dict[int, frozenset[str]],
+        countries: dict[int, frozenset[str]],
+        exclusive: bool,
+        returns: str,
+    ) -> None:
+        self.deeds = deeds
+        self.countries = countries
+        self.exclusive = exclusive
+        self.returns = returns
+        self.mentions = sorted({*deeds, *countries})
+
+    def __call__(self, entity: Iterable[int]) -> Collection[Any]:
+        """Return the keys for an entity, given as the indices of its mentions."""
+        members = list(entity)
+        verbs = frozenset[str]().union(*(self.deeds[i] for i in members if i in self.deeds))
+        owners = frozenset[str]().union(
+            *(self.countries[i] for i in members if i in self.countries)
+        )
+        if not verbs or not owners or (self.exclusive and len(owners) > 1):
+            return frozenset()
+        if self.returns == "key":
+            return owners
+        if self.returns == "verb":
+            return verbs
+        return frozenset((owner, verb) for owner in owners for verb in verbs)
+
+
+def _words(words: Any, name: str) -> frozenset[str]:
+    if isinstance(words, str) or not isinstance(words, Iterable):
+        raise TypeError(f"{name} must be a list of words, such as [{words!r}].")
+    return frozenset(words)
 
 
 def _children(document: Document, token: int) -> list[int]:

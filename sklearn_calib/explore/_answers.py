@@ -93,22 +93,24 @@ def answer_document(document: Document, samples: Any, rule: Any, best: Any = Non
         )
     if bound is None:
         return Answer({}, None if best is None else {}, {}, len(array))
+    # Where other mentions make no difference, entities are cut down to those that matter.
+    matter = np.asarray(getattr(bound, "mentions", np.arange(len(document))), dtype=np.intp)
     memo: dict[bytes, tuple[Any, ...]] = {}
 
     def keys_of(entity: Array) -> tuple[Any, ...]:
         name = entity.tobytes()
         if name not in memo:
-            memo[name] = as_keys(bound(tuple(entity.tolist())), where)
+            memo[name] = as_keys(bound(tuple(matter[entity].tolist())), where)
         return memo[name]
 
-    found, often = _or_over_entities(array, keys_of)
+    found, often = _or_over_entities(array[:, matter], keys_of)
     mentions = {
-        key: tuple(document.mention_text(i) for i in entity[:_SHOWN])
+        key: tuple(document.mention_text(i) for i in matter[entity[:_SHOWN]])
         for key, (_, entity) in often.items()
     }
     chosen = None
     if best is not None:
-        row = np.asarray(best)[np.newaxis]
+        row = np.asarray(best)[np.newaxis, matter]
         chosen = dict.fromkeys(_or_over_entities(row, keys_of)[0], 1)
     return Answer(found, chosen, mentions, len(array))
 

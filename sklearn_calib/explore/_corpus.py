@@ -179,7 +179,9 @@ def count_corpus(
     seed = int(check_generator(random_state).integers(2**32))
     task = _Task(model, rule, n_samples, sample_weight, best, period, seed)
     batches = _batches(documents, batch_size)
-    results = _on_dask(task, batches, client) if client else _on_joblib(task, batches, n_jobs)
+    results = (
+        _on_dask(task, batches, client) if client is not None else _on_joblib(task, batches, n_jobs)
+    )
     # Results may come in any order, and the documents must not.
     waiting: dict[int, _Result] = {}
     following = 0

@@ -45,7 +45,8 @@ def count_documents(
         str, a number or a tuple is one key; None and False are no key, and True
         is the key "yes". It is called once for each distinct entity of a
         document, however many samples have it. A rule with a method
-        `bind(document)` is bound to each document first, as `AgentRule` is.
+        `bind(document)` is bound to each document first, as `AgentRule.bind`
+        describes.
     period : {"D", "W", "M", "Q", "Y"}, callable or None, default="Q"
         Day, week (from Monday), month, quarter or year. From the first period to
         the last there are no gaps: periods without documents count 0. A function
@@ -128,8 +129,7 @@ def rule_queries(
         As in `count_documents`.
     keys : list, default=None
         Ask about each of these keys in every document. By default a document is
-        asked about the keys that are found in it, in a sample or in truth; all
-        others have probability 0 and the answer no.
+        asked about the keys that were found in some sample of it.
 
     Returns
     -------
@@ -139,6 +139,17 @@ def rule_queries(
     See Also
     --------
     count_documents : Counts the same answers by period.
+
+    Notes
+    -----
+    The default leaves out keys that no sample has, right or wrong. A choice of
+    queries must not look at the answers: with those keys that are true but were
+    never sampled, and without those that are false, a calibrated model would seem
+    to miss things.
+
+    A share of samples is a rough probability, and most so at the ends: 100 of 100
+    samples do not mean that a thing is certain, but a test of calibration takes
+    the probability 1 at its word. Draw many samples, such as 1,000.
 
     Examples
     --------
@@ -161,7 +172,7 @@ def rule_queries(
         assert answer.best is not None
         asked = wanted
         if asked is None:
-            asked = sorted({**answer.counts, **answer.best}, key=str)
+            asked = sorted(answer.counts, key=str)
         for key in asked:
             prob = float(answer.counts[key].mean()) if key in answer.counts else 0.0
             rows.append((key in answer.best, prob, str(key), document.id))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -301,6 +301,12 @@ class CountPosterior:
         if len(set(names)) < len(names):
             raise ValueError(f"A key is named twice: {names}.")
         return choose_keys(self, tuple(names), place)
+
+    def total(self) -> CountPosterior:
+        """Return the counts of all periods together."""
+        whole = np.array(["all"], dtype=object)
+        place = np.zeros_like(self.document_period)
+        return replace(self, period=None, periods=whole, document_period=place)
 
     def middles(self) -> tuple[Array, str]:
         """Return the middle of each period to draw it at, or its name; and what a period is."""

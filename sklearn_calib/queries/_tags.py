@@ -10,13 +10,17 @@ import numpy as np
 
 from sklearn_calib._validation import (
     Array,
-    check_classes,
     check_option,
     check_probabilities,
     check_sample_weight,
     check_y_proba,
 )
-from sklearn_calib._validation_sequences import check_tag_pairs, check_tags, flatten
+from sklearn_calib._validation_sequences import (
+    check_tag_names,
+    check_tag_pairs,
+    check_tags,
+    flatten,
+)
 from sklearn_calib.queries._classifier import (
     AVERAGES,
     classifier_queries,
@@ -93,12 +97,16 @@ def tag_queries(
     check_option(unit, "unit", UNITS)
     check_option(average, "average", AVERAGES)
     sentences = check_tags(y)
-    classes = check_classes(classes)
+    classes = check_tag_names(classes)
     weight = check_sample_weight(sample_weight, len(sentences))
     lengths = np.array([len(tags) for tags in sentences])
     if unit == "pair":
         if pairs is None:
             raise TypeError("unit='pair' needs pairs: the pair of tags of each column of y_proba.")
+        if isinstance(pairs, (str, int)):
+            raise TypeError(
+                f"pairs={pairs!r} must be a list: the pair of tags of each column of y_proba."
+            )
         if pos_label is not None:
             raise ValueError("pos_label does not apply to unit='pair': every pair is asked about.")
         columns = check_tag_pairs(list(pairs), (), classes)

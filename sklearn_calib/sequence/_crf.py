@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sklearn_calib._validation import Array
+from sklearn_calib._validation import Array, check_integer
 from sklearn_calib._validation_sequences import (
-    check_features,
     check_pseudocount,
     check_same_sentences,
     check_sentences,
     check_tags,
 )
 from sklearn_calib.sequence._crf_model import CRFModel, parse_model
-from sklearn_calib.sequence._features import FEATURES, ready_matrix
+from sklearn_calib.sequence._features import FEATURES, read_features, ready_matrix, summed
 from sklearn_calib.sequence._tagger import SequenceTagger
 
 __all__ = ["CRFTagger"]
@@ -118,8 +119,6 @@ class CRFTagger(SequenceTagger):
             The fitted tagger.
         """
         crf = self._new_crf()
-        check_pseudocount(self.c1, "c1")
-        check_pseudocount(self.c2, "c2")
         sentences, tags = check_sentences(X), check_tags(y)
         check_same_sentences(sentences, tags)
         crf.fit(self._training_features(sentences), [list(map(str, row)) for row in tags])
@@ -127,32 +126,37 @@ class CRFTagger(SequenceTagger):
         self._features = self.features
         self._keep(Path(crf.modelfile.name).read_bytes())
         self._training_log = crf.training_log_
+        self._wrapped = False
         return self
 
     def _training_features(self, sentences: list[Any]) -> list[Any]:
         if isinstance(self.features, str):
             return _named_features(self.features).attributes(sentences)
         ready = self._ready_features(sentences, self.features)
-        # Reading them once finds what CRFsuite would refuse without saying where.
-        ready_matrix(ready, {})
-        return ready
+        # Training and prediction read features by the same function.
+        rows = map(summed, read_features(ready))
+        return [list(islice(rows, len(sentence))) for sentence in ready]
 
     def _ready_features(self, sentences: list[Any], features: Any) -> list[Any]:
         if features is None:
-            check_features(sentences)
             return sentences
         if not callable(features):
             _named_features(features)
         made = []
         for i, tokens in enumerate(sentences):
-            rows = list(features(tokens))
+            rows = features(tokens)
+            if isinstance(rows, (str, Mapping)) or not isinstance(rows, Iterable):
+                raise TypeError(
+                    f"features returned {rows!r} for sentence {i}: it should return a list with "
+                    "the features of each token."
+                )
+            rows = list(rows)
             if len(rows) != len(tokens):
                 raise ValueError(
                     f"features returned {len(rows)} items for the {len(tokens)} tokens of sentence "
                     f"{i}: it should return one for each token."
                 )
             made.append(rows)
-        check_features(made, "features of sentence")
         return made
 
     def _new_crf(self) -> Any:
@@ -163,13 +167,15 @@ class CRFTagger(SequenceTagger):
                 "CRFTagger needs sklearn-crfsuite, which is not installed: "
                 'pip install "sklearn-calib[crf]".'
             ) from None
+        most = self.max_iterations
+        # CRFsuite reads parameters as text, and takes what it cannot read for something else.
         return sklearn_crfsuite.CRF(
             algorithm="lbfgs",
-            c1=self.c1,
-            c2=self.c2,
-            max_iterations=self.max_iterations,
-            all_possible_transitions=self.all_possible_transitions,
-            verbose=self.verbose,
+            c1=check_pseudocount(self.c1, "c1"),
+            c2=check_pseudocount(self.c2, "c2"),
+            max_iterations=None if most is None else check_integer(most, "max_iterations"),
+            all_possible_transitions=bool(self.all_possible_transitions),
+            verbose=bool(self.verbose),
         )
 
     def _keep(self, model: bytes) -> None:
@@ -210,8 +216,15 @@ class CRFTagger(SequenceTagger):
         if isinstance(self._features, str):
             named = _named_features(self._features)
             return named.scores(sentences, model.attributes, model.weights)
-        ready = self._ready_features(sentences, self._features)
-        return (ready_matrix(ready, model.attributes) @ model.weights).toarray()
+        ready = ready_matrix(self._ready_features(sentences, self._features), model.attributes)
+        if self._wrapped and ready.nnz == 0 and model.attributes:
+            warnings.warn(
+                "The model knows none of the features in X. Are they made as in its training? It "
+                f"knows features such as {list(model.attributes)[:5]}.",
+                UserWarning,
+                stacklevel=3,
+            )
+        return (ready @ model.weights).toarray()
 
     @property
     def _log_transitions(self) -> Array:
@@ -225,8 +238,9 @@ class CRFTagger(SequenceTagger):
 
         Parameters
         ----------
-        crf : str, path or sklearn_crfsuite.CRF
-            A model file, or a fitted CRF.
+        crf : str, path, bytes or sklearn_crfsuite.CRF
+            A model file, its content, or a fitted CRF, whose options of
+            training are taken over.
         features : {"word", "rich"}, callable or None, default=None
             Makes the features the model was trained with, as in the class; by
             default X holds them.
@@ -234,18 +248,26 @@ class CRFTagger(SequenceTagger):
         Returns
         -------
         CRFTagger
-            A fitted tagger.
+            A fitted tagger. A clone of it, as cross-validation makes one, is
+            trained anew; `sklearn.frozen.FrozenEstimator` keeps it as it is.
         """
-        path, log = crf, None
-        if not isinstance(crf, (str, os.PathLike)):
+        tagger, log = cls(features=features), None
+        if isinstance(crf, bytes):
+            model_bytes = crf
+        elif isinstance(crf, (str, os.PathLike)):
+            model_bytes = Path(crf).read_bytes()
+        else:
             path = getattr(getattr(crf, "modelfile", None), "name", None)
-            log = getattr(crf, "training_log_", None)
             if path is None:
                 raise ValueError(f"{crf!r} is neither a model file nor a fitted CRF.")
-        tagger = cls(features=features)
+            model_bytes, log = Path(path).read_bytes(), getattr(crf, "training_log_", None)
+            options = ("c1", "c2", "max_iterations", "all_possible_transitions")
+            given = {name: getattr(crf, name, None) for name in options}
+            tagger.set_params(**{k: v for k, v in given.items() if v is not None})
         tagger._features = features
         tagger._training_log = log
-        tagger._keep(Path(path).read_bytes())
+        tagger._wrapped = True
+        tagger._keep(model_bytes)
         model = tagger._model
         tagger.classes_ = np.array(model.labels)
         rows, columns = np.nonzero(model.seen)
@@ -255,7 +277,7 @@ class CRFTagger(SequenceTagger):
 
 
 def _named_features(name: Any) -> Any:
-    if name not in FEATURES:
+    if not isinstance(name, str) or name not in FEATURES:
         raise ValueError(
             f"features={name!r} is not known; it should be one of {sorted(FEATURES)}, a callable, "
             "or None if X holds features."

@@ -142,13 +142,18 @@ def cross_val_marginals(
     array(['A', 'B', 'C', 'D', 'E'], dtype='<U1')
     """
     check_option(unit, "unit", UNITS)
+    if unit == "tag" and pairs is not None:
+        raise ValueError(f"pairs={pairs!r} is set, but unit='tag'; set unit='pair' as well.")
     sentences, tags = check_sentences(X), check_tags(y)
     check_same_sentences(sentences, tags)
     classes = np.unique(flatten(tags))
     chosen = check_tag_pairs(pairs, frequent_pairs(tags), classes) if unit == "pair" else None
+    if chosen is not None and not chosen:
+        raise ValueError("Every sentence has a single token, so that there are no pairs of tags.")
     columns: list[Any] = classes.tolist() if chosen is None else chosen
-    folds = list(check_cv(cv).split(sentences, tags, groups))
-    check_partition([test for _, test in folds], len(sentences))
+    # Splitters see one entry a sentence; the tags of a sentence are no class to stratify by.
+    folds = list(check_cv(cv).split(np.zeros((len(sentences), 1)), None, groups))
+    check_partition(folds, len(sentences))
     parts = Parallel(n_jobs=n_jobs, verbose=verbose)(
         delayed(_fold)(clone(tagger), sentences, tags, train, test, columns, chosen is not None)
         for train, test in folds
@@ -174,17 +179,18 @@ def _fold(
 ) -> Array:
     """Return the marginals of one test fold, with a column for everything that is asked about."""
     tagger.fit([X[i] for i in train], [y[i] for i in train])
-    known = set(tagger.classes_.tolist())
+    # A search passes on what it found.
+    tagger = getattr(tagger, "best_estimator_", tagger)
+    held_out = [X[i] for i in test]
+    known = {tag: j for j, tag in enumerate(np.asarray(tagger.classes_).tolist())}
+    proba = np.zeros((sum(len(y[i]) - pairs for i in test), len(columns)))
     if pairs:
-        met = [j for j, (one, two) in enumerate(columns) if one in known and two in known]
-        if not met:
-            return np.zeros((sum(len(y[i]) - 1 for i in test), len(columns)))
-        part = tagger.predict_proba(
-            [X[i] for i in test], unit="pair", pairs=[columns[j] for j in met]
-        )
-    else:
+        met = [j for j, pair in enumerate(columns) if known.keys() >= set(pair)]
+        if met and len(proba):
+            chosen = [columns[j] for j in met]
+            proba[:, met] = tagger.predict_proba(held_out, unit="pair", pairs=chosen)
+    elif len(held_out):
         met = [j for j, tag in enumerate(columns) if tag in known]
-        part = tagger.predict_proba([X[i] for i in test])
-    proba = np.zeros((len(part), len(columns)))
-    proba[:, met] = part
+        part = tagger.predict_proba(held_out)
+        proba[:, met] = part[:, [known[columns[j]] for j in met]]
     return proba

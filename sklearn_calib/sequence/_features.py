@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import numbers
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, repeat
 from typing import Any
@@ -13,9 +14,16 @@ import numpy as np
 from scipy import sparse
 
 from sklearn_calib._validation import Array
-from sklearn_calib._validation_sequences import check_features, check_tokens, flatten
+from sklearn_calib._validation_sequences import check_tokens, flatten
 
-__all__ = ["FEATURES", "WordFeatures", "attributes_of", "ready_matrix"]
+__all__ = [
+    "FEATURES",
+    "WordFeatures",
+    "attributes_of",
+    "read_features",
+    "ready_matrix",
+    "summed",
+]
 
 
 class _Kinds(dict[int, str]):
@@ -164,35 +172,59 @@ def attributes_of(item: Any) -> list[tuple[str, float]]:
     begin with the key.
     """
     if not isinstance(item, Mapping):
+        if isinstance(item, (str, bytes)) or not isinstance(item, Collection):
+            raise TypeError("features must be a dict with string keys, or a list of strings")
+        for name in item:
+            if not isinstance(name, str):
+                raise TypeError(f"{name!r} is not a string")
         return [(name, 1.0) for name in item]
     found: list[tuple[str, float]] = []
     for key, value in item.items():
-        if isinstance(value, (Mapping, list, set)):
-            found += [(f"{key}:{name}", inner) for name, inner in attributes_of(value)]
-        elif isinstance(value, str):
+        if not isinstance(key, str):
+            raise TypeError(f"the key {key!r} is not a string")
+        if isinstance(value, str):
             found.append((f"{key}:{value}", 1.0))
-        else:
+        elif isinstance(value, (numbers.Real, np.bool_)):
+            if not math.isfinite(value):
+                raise ValueError(f"{key!r} has the value {value}")
             found.append((key, float(value)))
+        elif isinstance(value, (Mapping, list, tuple, set, frozenset)):
+            found += [(f"{key}:{name}", inner) for name, inner in attributes_of(value)]
+        else:
+            raise TypeError(
+                f"{key!r} has the value {value!r}; a number, a string, a list or a dict is needed"
+            )
     return found
+
+
+def read_features(sentences: Sequence[Sequence[Any]]) -> Iterator[list[tuple[str, float]]]:
+    """Yield the attributes of each token; a message names the token that has wrong ones."""
+    for i, sentence in enumerate(sentences):
+        for t, item in enumerate(sentence):
+            try:
+                yield attributes_of(item)
+            except (TypeError, ValueError) as error:
+                hint = " For plain tokens set features='word' or 'rich'."
+                raise type(error)(
+                    f"The features of token {t} of sentence {i} are {item!r}: {error}."
+                    f"{hint if isinstance(item, str) else ''}"
+                ) from None
+
+
+def summed(attributes: Iterable[tuple[str, float]]) -> dict[str, float]:
+    """Return attributes as a dict: one that is named twice counts twice."""
+    total: dict[str, float] = {}
+    for name, value in attributes:
+        total[name] = total.get(name, 0.0) + value
+    return total
 
 
 def ready_matrix(sentences: Sequence[Sequence[Any]], index: Mapping[str, int]) -> Any:
     """Return the attributes of tokens that come with features, as a sparse matrix."""
-    check_features(sentences)
-
-    def items() -> Iterator[list[tuple[str, float]]]:
-        for i, sentence in enumerate(sentences):
-            for t, item in enumerate(sentence):
-                found = attributes_of(item)
-                for name, value in found:
-                    if not math.isfinite(value):
-                        raise ValueError(f"X[{i}][{t}] has the feature {name!r} = {value}.")
-                yield found
-
     columns: list[int] = []
     values: list[float] = []
     ends = [0]
-    for item in items():
+    for item in read_features(sentences):
         for name, value in item:
             column = index.get(_c_string(name) if "\0" in name else name)
             if column is not None:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from itertools import repeat
 from typing import Any
 
 import numpy as np
 
-from sklearn_calib._validation import Array, check_classes, check_option
+from sklearn_calib._validation import Array, check_option
 from sklearn_calib._validation_sequences import (
     check_observations,
     check_pseudocount,
     check_same_sentences,
     check_sentences,
+    check_tag_names,
     check_tags,
     check_tokens,
+    check_vocabulary,
     flatten,
 )
 from sklearn_calib.sequence._packing import starts_of
@@ -207,18 +208,14 @@ class HMMTagger(SequenceTagger):
 
     def _observed(self, sentences: list[Any]) -> Array:
         """Return the likelihoods of observations that the wrapped model takes as they are."""
-        categorical = type(self.hmm_).__name__ == "CategoricalHMM"
+        symbols = _takes_symbols(self.hmm_)
         # A model whose parameters were set by hand may lack n_features.
         n = getattr(self.hmm_, "n_features", None)
-        n = self.hmm_.emissionprob_.shape[1] if categorical else n
-        rows = check_observations(sentences, n, symbols=categorical)
-        if categorical:
-            # hmmlearn takes the symbol -1 for the last one, and drops the axis of a single token.
-            likelihood = np.log(self.hmm_.emissionprob_.T[rows[:, 0]])
-        else:
-            # The point that hmmlearn's own models override; there is no public name for it.
-            likelihood = self.hmm_._compute_log_likelihood(rows)
-        return np.ascontiguousarray(likelihood[:, self._states])
+        n = self.hmm_.emissionprob_.shape[1] if symbols else n
+        # hmmlearn itself would take the symbol -1 for the last one.
+        rows = check_observations(sentences, n, symbols=symbols)
+        # The point that hmmlearn's own models override; there is no public name for it.
+        return np.ascontiguousarray(self.hmm_._compute_log_likelihood(rows)[:, self._states])
 
     @property
     def _log_transitions(self) -> Array:
@@ -244,10 +241,13 @@ class HMMTagger(SequenceTagger):
         -------
         HMMTagger
             A fitted tagger that asks the model. Words outside the vocabulary
-            are refused.
+            are refused. A clone of it, as cross-validation makes one, is
+            trained anew; `sklearn.frozen.FrozenEstimator` keeps it as it is.
         """
-        classes = check_classes(classes)
-        n = model.n_components
+        classes = check_tag_names(classes)
+        n = getattr(model, "n_components", None)
+        if n is None or not hasattr(model, "startprob_prior"):
+            raise TypeError(f"A model of hmmlearn is needed, got {type(model).__name__}.")
         if len(classes) != n:
             raise ValueError(f"The model has {n} hidden states, but classes names {len(classes)}.")
         if not hasattr(model, "transmat_"):
@@ -259,19 +259,20 @@ class HMMTagger(SequenceTagger):
         tagger.classes_ = classes[tagger._states]
         tagger.vocabulary_ = None
         if vocabulary is not None:
-            words = vocabulary
-            if not isinstance(vocabulary, Mapping):
-                words = {word: i for i, word in enumerate(vocabulary)}
-                if len(words) != len(vocabulary):
-                    raise ValueError("vocabulary names a word twice.")
-            size = model.emissionprob_.shape[1]
-            if min(words.values()) < 0 or max(words.values()) >= size:
-                raise ValueError(f"vocabulary must have symbols from 0 to {size - 1}.")
-            tagger.vocabulary_ = dict(words)
+            if not _takes_symbols(model):
+                raise ValueError(
+                    f"A vocabulary goes with a model of symbols; {type(model).__name__} is none."
+                )
+            tagger.vocabulary_ = check_vocabulary(vocabulary, model.emissionprob_.shape[1])
         tagger.pairs_ = _probable_pairs(
             model.transmat_[np.ix_(tagger._states, tagger._states)], tagger.classes_
         )
         return tagger
+
+
+def _takes_symbols(model: Any) -> bool:
+    """Tell whether a model of hmmlearn observes symbols: plain, variational, or a subclass."""
+    return any(base.__name__ == "BaseCategoricalHMM" for base in type(model).__mro__)
 
 
 def _probable_pairs(transitions: Array, classes: Array) -> list[tuple[str, str]]:

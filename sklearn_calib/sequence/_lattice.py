@@ -9,7 +9,7 @@ import numpy as np
 
 from sklearn_calib._validation import Array
 from sklearn_calib._validation_sequences import check_lattice, check_state_pairs
-from sklearn_calib.sequence._log_space import log_backward, log_forward, logsumexp
+from sklearn_calib.sequence._log_space import log_backward, log_forward, softmax
 from sklearn_calib.sequence._packing import Chunk, chunks, starts_of
 from sklearn_calib.sequence._scaled import Transitions, backward, forward
 
@@ -158,21 +158,12 @@ def marginals(
                 expected += transitions.weights * (alpha.T @ after)
         for sentence, own in redo.items():
             where = slice(starts[sentence], starts[sentence] + lengths[sentence])
-            alpha = log_forward(own, log_transitions, sentence)
+            alpha, log_normalizer[sentence] = log_forward(own, log_transitions, sentence)
             beta = log_backward(own, log_transitions)
-            log_z = float(logsumexp(alpha[-1], axis=0))
-            log_normalizer[sentence] = log_z
-            gamma = np.exp(alpha + beta - log_z)
-            proba[where] = gamma / gamma.sum(axis=1, keepdims=True)
+            proba[where] = [softmax(row) for row in alpha + beta]
             if joint:
-                _log_pairs(
-                    alpha[:-1],
-                    own[1:] + beta[1:] - log_z,
-                    log_transitions,
-                    pairs,
-                    None if pair_proba is None else pair_proba[_rows_of(where, sentence)],
-                    expected,
-                )
+                part = None if pair_proba is None else pair_proba[_rows_of(where, sentence)]
+                _log_pairs(alpha[:-1], own[1:] + beta[1:], log_transitions, pairs, part, expected)
     return LatticeMarginals(proba, pair_proba, pairs, expected, log_normalizer)
 
 
@@ -204,9 +195,8 @@ def _log_pairs(
 ) -> None:
     """Fill in the pairs of a sentence that was done in log space."""
     for t in range(len(alpha)):
-        with np.errstate(under="ignore"):
-            joint = np.exp(alpha[t][:, None] + log_transitions + after[t])
+        joint = softmax(alpha[t][:, None] + log_transitions + after[t])
         if pairs is not None and pair_proba is not None:
-            pair_proba[t] = np.minimum(joint[pairs[:, 0], pairs[:, 1]], 1.0)
+            pair_proba[t] = joint[pairs[:, 0], pairs[:, 1]]
         if expected is not None:
             expected += joint

@@ -163,7 +163,7 @@ def sample_paths(
         draws[:, chunk.rows] = packed.T
         for sentence in chunk.sentences[found.flagged].tolist():
             where = slice(starts[sentence], starts[sentence] + lengths[sentence])
-            alpha = log_forward(potentials[where], log_transitions, sentence)
+            alpha, _ = log_forward(potentials[where], log_transitions, sentence)
             draws[:, where] = _log_draws(alpha, log_transitions, n_samples, rng)
     return draws
 

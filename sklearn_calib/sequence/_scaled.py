@@ -99,7 +99,9 @@ def forward(chunk: Chunk, log_potentials: Array, transitions: Transitions) -> Fo
 
     flagged = np.empty(0, dtype=np.intp)
     if reach is not None:
-        lost = (reach & (alpha < TINY)).any(axis=1) | (scale < TINY) | (scale == np.inf)
+        # What it was before the division decides whether bits were lost.
+        with np.errstate(invalid="ignore"):
+            lost = (reach & ~(alpha * scale[:, None] >= TINY)).any(axis=1) | (scale == np.inf)
         flagged = np.unique(chunk.rank[lost])
     n = len(chunk.sentences)
     log_scale = np.bincount(chunk.rank, np.log(scale) + top_or_zero, minlength=n)

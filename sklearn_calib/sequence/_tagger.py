@@ -12,7 +12,13 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_calib._validation import Array, check_generator, check_integer, check_option
+from sklearn_calib._validation import (
+    Array,
+    check_generator,
+    check_integer,
+    check_option,
+    check_sample_weight,
+)
 from sklearn_calib._validation_sequences import (
     check_same_sentences,
     check_sentences,
@@ -112,7 +118,8 @@ class SequenceTagger(BaseEstimator, ABC):
             Probabilities of single tags, or of the tags of two neighbours.
         pairs : int or list of (str, str), default=None
             For `unit="pair"`: so many of the first of `pairs_` (all, if there
-            are fewer), or the pairs named; by default all of `pairs_`.
+            are fewer), or the pairs named; by default all of `pairs_`. Pairs
+            that training lacked are not among them.
 
         Returns
         -------
@@ -232,9 +239,9 @@ class SequenceTagger(BaseEstimator, ABC):
         tags = check_tags(y)
         check_same_sentences(predicted, tags)
         right = np.array(flatten(predicted)) == np.array(flatten(tags))
-        weight = None
-        if sample_weight is not None:
-            weight = np.repeat(sample_weight, [len(sentence) for sentence in tags])
+        weight = check_sample_weight(sample_weight, len(tags))
+        if weight is not None:
+            weight = np.repeat(weight, [len(sentence) for sentence in tags])
         return float(np.average(right, weights=weight))
 
     def calibration_queries(
@@ -303,8 +310,8 @@ class SequenceTagger(BaseEstimator, ABC):
         chosen = check_tag_pairs(pairs, self.pairs_, self.classes_)
         if not chosen:
             raise ValueError(
-                "The training sentences had a single token each, so that no pair of tags is "
-                "known: name the pairs to ask about."
+                "The tagger knows no pair of tags: its training sentences had a single token each, "
+                "or its model has no transitions. Name the pairs to ask about."
             )
         return chosen
 

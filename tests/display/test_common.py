@@ -1,8 +1,13 @@
 """What holds for every display."""
 
+import inspect
+import re
+import sys
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator
 from sklearn.datasets import load_digits
 from sklearn.naive_bayes import GaussianNB
 
@@ -12,6 +17,7 @@ from sklearn_calib import (
     BinSizeDisplay,
     CountDisplay,
     LabelCalibrationDisplay,
+    Queries,
     bin_size_curve,
     calibration_bins,
     calibration_error_interval,
@@ -21,6 +27,7 @@ from sklearn_calib import (
     make_event_corpus,
     make_queries,
     sample_size_curve,
+    smooth_calibration_curve,
 )
 
 SAMPLE = make_queries(1500, distortion="slope", random_state=0)
@@ -195,6 +202,9 @@ def test_compare_strategies():
 def test_short_names_of_line_options_and_dollar_signs():
     assert curve(curve_kwargs={"lw": 3}).line_.get_linewidth() == 3
     assert labels(point_kwargs={"ms": 9}).points_[""].get_markersize() == 9
+    named = labels(point_kwargs={"label": "mine", "c": "red"})
+    assert named.points_[""].get_label() == "mine"
+    assert named.averages_[""].get_color() == named.points_[""].get_color() == "red"
     assert by_bin_size(curve_kwargs={"lw": 3}).plug_in_.get_linewidth() == 3
     display = curve(name="$x_{$", confidence_level=0.995)
     display.figure_.canvas.draw()
@@ -204,3 +214,78 @@ def test_short_names_of_line_options_and_dollar_signs():
 def test_integer_labels_sort_as_numbers():
     display = labels(sort="label")
     assert [t.get_text()[0] for t in display.ax_.get_yticklabels()[:3]] == ["0", "1", "2"]
+
+
+@every_display
+def test_every_keyword_of_plot_can_be_passed_on(make):
+    defaults = {
+        name: parameter.default
+        for name, parameter in inspect.signature(make().plot).parameters.items()
+        if name != "ax"
+    }
+    assert len(defaults) >= 5
+    display = make(**defaults)
+    kind = "point_kwargs" if "point_kwargs" in defaults else "curve_kwargs"
+    with pytest.raises((AttributeError, TypeError), match="colour"):
+        display.plot(**{kind: {"colour": "red"}})
+
+
+@every_display
+def test_without_matplotlib_the_error_names_the_extra(make, monkeypatch):
+    display = make()
+    for name in ("matplotlib", "matplotlib.pyplot"):
+        monkeypatch.setitem(sys.modules, name, None)
+    for draw in (make, display.plot):
+        with pytest.raises(ImportError, match=re.escape("pip install 'sklearn-calib[plot]'")):
+            draw()
+
+
+class Tagger(BaseEstimator):
+    """Two tags, and pairs of them: a model family of its own."""
+
+    def calibration_queries(self, X, y, unit="tag", pairs=None):
+        q = np.asarray(X)
+        label = np.where(q > 0.5, "NN", "VB") if unit == "tag" else np.full(len(q), "NN VB")
+        return Queries(y, q, label=label)
+
+
+@pytest.mark.parametrize(
+    "kind", [AdaptiveCalibrationDisplay, BinSizeDisplay, LabelCalibrationDisplay]
+)
+def test_any_model_family_can_be_drawn(kind):
+    X, y = SAMPLE.y_prob, SAMPLE.y_true
+    tags = kind.from_estimator(Tagger(), X, y)
+    pairs = kind.from_estimator(Tagger(), X, y, unit="pair", name="pairs")
+    if kind is LabelCalibrationDisplay:
+        assert tags.tables["Tagger"].labels.tolist() == ["NN", "VB"]
+        assert pairs.tables["pairs"].labels.tolist() == ["NN VB"]
+    else:
+        assert pairs.name == "pairs"
+
+
+def test_intervals_and_bands_are_those_of_the_metric_to_the_bit():
+    bins = calibration_bins(SAMPLE.queries)
+    for method in ("wilson", "normal", "clopper-pearson"):
+        display = curve(interval_method=method, confidence_level=0.9, consistency=True)
+        low, high = bins.confidence_interval(0.9, method)
+        segments = np.array(display.interval_.get_segments())
+        np.testing.assert_array_equal(segments[:, 0, 1], low)
+        np.testing.assert_array_equal(segments[:, 1, 1], high)
+    drawn = {tuple(vertex) for vertex in display.consistency_.get_paths()[0].vertices}
+    for limit in bins.consistency_band(0.9):
+        assert set(zip(bins.prob_pred, limit, strict=True)) <= drawn
+    smooth = smooth_calibration_curve(SAMPLE.queries)
+    np.testing.assert_array_equal(curve(curve="smooth").curve_.get_ydata(), smooth.prob_true)
+    rows = labels(sort="label")
+    table = label_calibration(NAMES[1000:], PROBA, classes=MODEL.classes_)
+    ends = np.array(rows.intervals_[""].get_segments())[:, :, 0].T
+    np.testing.assert_array_equal(ends, np.array(table.confidence_interval))
+    errors = by_bin_size()
+    limits = bin_size_curve(SAMPLE.queries).null_interval
+    heights = errors.null_.get_paths()[0].vertices[:, 1]
+    assert {*limits.low, *limits.high} <= {*heights}
+
+
+def test_interval_method_is_checked_even_where_it_is_not_used():
+    with pytest.raises(ValueError, match="interval_method='exact' is not known"):
+        curve(interval=None, interval_method="exact")

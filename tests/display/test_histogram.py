@@ -85,8 +85,9 @@ def test_integer_weights_are_copies():
 
 def test_axis_says_what_is_counted():
     display = AdaptiveCalibrationDisplay.from_predictions(
-        TRUE, PROB, sample_weight=WEIGHT, distribution="histogram"
+        TRUE, PROB, sample_weight=WEIGHT, distribution="histogram", despine=True
     )
+    assert not display.histogram_.spines["top"].get_visible()
     assert display.histogram_.get_ylabel() == "Weight"
     both = AdaptiveCalibrationDisplay.from_predictions(
         TRUE, PROB, distribution="histogram", ax=display.ax_

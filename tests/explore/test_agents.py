@@ -1,8 +1,9 @@
 """AgentRule on small parses."""
 
+import numpy as np
 import pytest
 
-from sklearn_calib import AgentRule, Document, country_lexicon
+from sklearn_calib import AgentRule, Document, count_documents, country_lexicon, make_event_corpus
 
 LEXICON = country_lexicon()
 
@@ -137,6 +138,26 @@ def test_what_is_returned():
     assert AgentRule(LEXICON, verbs, returns="pair")(ACTIVE, (0,)) == {("IRQ", "attack")}
     with pytest.raises(ValueError, match="returns='country' is not known"):
         AgentRule(LEXICON, returns="country")
+
+
+def test_lists_of_verbs():
+    lists = {"fight": ["attack", "bomb"], "harm": ["attack"], "speak": ["say"]}
+    rule = AgentRule(LEXICON, lists, returns="pair")
+    assert rule(ACTIVE, (0,)) == {("IRQ", "fight"), ("IRQ", "harm")}
+    assert AgentRule(LEXICON, lists)(ACTIVE, (0,)) == {"IRQ"}
+
+
+def test_mentions_that_do_not_matter_make_no_difference():
+    corpus = make_event_corpus(80, random_state=4)
+    rule = AgentRule(LEXICON)
+    samples = corpus.model.sample(corpus.documents, 30, random_state=0)
+    truth = [document.entities for document in corpus.documents]
+    fast = count_documents(corpus.documents, samples, rule, best=truth)
+    slow = count_documents(corpus.documents, samples, lambda d, e: rule(d, e), best=truth)
+    np.testing.assert_array_equal(fast.samples, slow.samples)
+    np.testing.assert_array_equal(fast.best, slow.best)
+    assert rule.bind(ACTIVE).mentions == [0, 1]
+    assert rule.bind(ACTIVE.select([False, True])) is None
 
 
 def test_bad_input():

@@ -150,6 +150,9 @@ def test_counts_by_hand():
     assert frame["period"].tolist() == post.period_labels
     assert "2003-Q2" in str(post)
     assert post.samples.shape == (100, 3, 1)
+    # 1 + a sum with P(0) = .28, P(1) = .54, P(2) = .18
+    assert post.total().confidence_interval(0.4).low.tolist() == [[2]]
+    assert post.total().mean.tolist() == [[pytest.approx(1.9)]]
     np.testing.assert_allclose(post.samples.mean(axis=0), post.mean)
 
 
@@ -283,6 +286,9 @@ def test_rule_queries():
     assert queries.y_true.tolist() == [True]
     every = rule_queries(docs, [samples(0.3), samples(0.0)], linked, keys=["yes"])
     assert every.y_true.tolist() == [True, False]
+    # What is asked does not depend on the answer.
+    missed = [docs[0].replace(id="c"), docs[0]]
+    assert len(rule_queries(missed, [samples(0.0), samples(0.3)], linked)) == 1
     with pytest.raises(ValueError, match="'d' has no entities"):
         rule_queries([document()], [samples(0.3)], linked)
     with pytest.raises(ValueError, match="no queries"):

@@ -307,6 +307,15 @@ def test_a_reader_may_stop_early(tmp_path):
     assert done.stderr == ""
 
 
+def test_without_matplotlib_only_the_page_is_missing(tmp_path, capsys, monkeypatch):
+    path = write(tmp_path / "p.csv")
+    for name in ("matplotlib", "matplotlib.pyplot"):
+        monkeypatch.setitem(sys.modules, name, None)
+    assert run(path, "--pos-label", "yes") == 0
+    assert run(path, "--pos-label", "yes", "--out", str(tmp_path / "r.html")) == 2
+    assert "pip install 'sklearn-calib[plot]'" in capsys.readouterr().err
+
+
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
 )

@@ -4,6 +4,8 @@ import gc
 import os
 import pickle
 import tempfile
+from collections import UserDict
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +19,11 @@ from tests.sequence.chains import enumerate_chain
 from tests.sequence.text import sentences
 
 X, y = sentences()
+
+
+def ready(item):
+    """Return the same features for every token."""
+    return [[item] * len(sentence) for sentence in X]
 
 
 def crfsuite_marginals(crf, features, classes):
@@ -61,12 +68,15 @@ def dict_features(tokens):
 
 @pytest.mark.parametrize("make", [dict_features, lambda tokens: [[t, t[:1], t] for t in tokens]])
 def test_every_kind_of_ready_features(make):
-    ready = [make(tokens) for tokens in X]
-    tagger = CRFTagger(features=None, c2=0.1).fit(ready[:12], y[:12])
-    expected = crfsuite_marginals(tagger.crf_, ready, tagger.classes_)
-    np.testing.assert_allclose(tagger.predict_proba(ready), expected, rtol=0, atol=1e-12)
+    made = [make(tokens) for tokens in X]
+    tagger = CRFTagger(features=None, c2=0.1).fit(made[:12], y[:12])
+    expected = crfsuite_marginals(tagger.crf_, made, tagger.classes_)
+    np.testing.assert_allclose(tagger.predict_proba(made), expected, rtol=0, atol=1e-12)
     by_callable = CRFTagger(features=make, c2=0.1).fit(X[:12], y[:12])
-    np.testing.assert_array_equal(by_callable.predict_proba(X), tagger.predict_proba(ready))
+    np.testing.assert_array_equal(by_callable.predict_proba(X), tagger.predict_proba(made))
+    direct = sklearn_crfsuite.CRF(c2=0.1).fit(made[:12], y[:12])
+    expected = crfsuite_marginals(direct, made, tagger.classes_)
+    np.testing.assert_allclose(tagger.predict_proba(made), expected, rtol=0, atol=1e-9)
 
 
 def test_attributes_of_nested_features():
@@ -97,8 +107,8 @@ def test_features_around_a_word():
 
 def test_large_feature_values():
     # CRFsuite itself gives NaN here, because it exponentiates raw scores.
-    ready = [[{"a": 1.0}, {"b": 1.0}]] * 5
-    tagger = CRFTagger(features=None, c2=0.001).fit(ready, [["X", "Y"]] * 5)
+    made = [[{"a": 1.0}, {"b": 1.0}]] * 5
+    tagger = CRFTagger(features=None, c2=0.001).fit(made, [["X", "Y"]] * 5)
     proba = tagger.predict_proba([[{"a": 5000.0}, {"b": 5000.0}]])
     np.testing.assert_allclose(proba, np.eye(2), rtol=0, atol=1e-12)
 
@@ -183,18 +193,57 @@ def test_progress_on_request(capsys):
     ("options", "data", "message"),
     [
         ({"features": "all"}, X, "features='all' is not known; it should be one of"),
-        ({"features": None}, X, r"X\[0\]\[0\] is 'The': the features of a token must be a dict"),
-        ({"features": lambda tokens: tokens}, X, r"features of sentence\[0\]\[0\] is 'The'"),
+        ({"features": ["w"]}, X, r"features=\['w'\] is not known"),
+        ({"features": None}, X, "The features of token 0 of sentence 0 are 'The'.*features='word'"),
+        ({"features": lambda tokens: tokens}, X, "token 0 of sentence 0 are 'The'"),
+        ({"features": lambda tokens: None}, X, "features returned None for sentence 0"),
         ({"features": lambda tokens: []}, X, "features returned 0 items for the 8 tokens of sent"),
-        ({"features": None}, [[{1: 2.0}] * len(s) for s in X], "string keys"),
-        ({"features": None}, [[{"a": np.nan}] * len(s) for s in X], r"X\[0\]\[0\] has the feature"),
-        ({"features": "word"}, [[{"a": 1}] * len(s) for s in X], r"X\[0\]\[0\] is .* tokens must"),
+        ({"features": None}, ready({1: 2.0}), "token 0 of sentence 0 .*the key 1 is not a string"),
+        ({"features": None}, ready({"a": np.nan}), "'a' has the value nan"),
+        ({"features": None}, ready({"a": None}), "'a' has the value None"),
+        ({"features": None}, ready({"a": b"x"}), "'a' has the value b'x'"),
+        ({"features": None}, ready({"a": [1]}), "1 is not a string"),
+        ({"features": None}, ready([b"x"]), "b'x' is not a string"),
+        ({"features": "word"}, ready({"a": 1}), r"X\[0\]\[0\] is .* tokens must"),
         ({"c2": -1}, X, "c2 must be zero or more"),
+        ({"max_iterations": "x"}, X, "max_iterations must be an integer"),
+        ({"max_iterations": -1}, X, "max_iterations must be at least 1"),
     ],
 )
 def test_wrong_features(options, data, message):
     with pytest.raises((ValueError, TypeError), match=message):
         CRFTagger(**options).fit(data, y)
+
+
+def test_any_number_is_a_penalty():
+    one = CRFTagger(c2=Fraction(1, 10)).fit(X, y)
+    two = CRFTagger(c2=0.1).fit(X, y)
+    np.testing.assert_array_equal(one.predict_proba(X), two.predict_proba(X))
+
+
+def test_any_mapping_is_read_as_a_dict():
+    plain = [[{"w": token, "n": (token[0], token[-1])} for token in tokens] for tokens in X]
+    other = [[UserDict(item) for item in tokens] for tokens in plain]
+    one = CRFTagger(features=None, c2=0.1).fit(plain, y)
+    two = CRFTagger(features=None, c2=0.1).fit(other, y)
+    np.testing.assert_array_equal(one.predict_proba(plain), two.predict_proba(other))
+
+
+def test_wrapping_takes_over_the_options():
+    crf = sklearn_crfsuite.CRF(c1=0.3, c2=0.01, max_iterations=7)
+    crf.fit(FEATURES["word"].attributes(X), y)
+    tagger = CRFTagger.from_crfsuite(crf, features="word")
+    wanted = {"c1": 0.3, "c2": 0.01, "max_iterations": 7, "features": "word"}
+    assert {name: tagger.get_params()[name] for name in wanted} == wanted
+    same = CRFTagger.from_crfsuite(Path(crf.modelfile.name).read_bytes(), features="word")
+    np.testing.assert_array_equal(same.predict_proba(X), tagger.predict_proba(X))
+
+
+def test_features_that_the_model_never_met():
+    crf = sklearn_crfsuite.CRF().fit([[{"w": token} for token in s] for s in X], y)
+    tagger = CRFTagger.from_crfsuite(crf)
+    with pytest.warns(UserWarning, match=r"knows none of the features in X.*such as \['w:The'"):
+        tagger.predict([[{"word": token} for token in s] for s in X])
 
 
 def test_not_fitted():

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from hmmlearn import hmm
+from hmmlearn import hmm, vhmm
 
-from sklearn_calib import HMMTagger, make_tagged_sequences
+from sklearn_calib import HMMTagger, forward_backward, make_tagged_sequences
 from sklearn_calib.sequence._unknown import learn_signatures, signatures
 from tests.sequence.chains import enumerate_chain
 from tests.sequence.text import sentences
@@ -140,8 +140,10 @@ def test_observations_that_do_not_fit():
     for symbol in (-1, 10):
         with pytest.raises(ValueError, match="Sentence 1 has a symbol outside 0 to 9"):
             plain.predict([[1], [2, symbol]])
-    with pytest.raises(ValueError, match="sequence of integer symbols"):
+    with pytest.raises(ValueError, match="for words pass vocabulary"):
         plain.predict([["w1"]])
+    with pytest.raises(ValueError, match="sequence of integer symbols"):
+        plain.predict([[0.5]])
     assert plain.predict_proba([[3]]).shape == (1, 5)
 
 
@@ -168,8 +170,36 @@ def test_wrapping_refuses_what_does_not_fit():
     model.transmat_, model.emissionprob_ = np.full((2, 2), 0.5), np.full((2, 3), 1 / 3)
     with pytest.raises(ValueError, match="names a word twice"):
         HMMTagger.from_hmmlearn(model, list("ab"), vocabulary=["a", "a", "b"])
-    with pytest.raises(ValueError, match="symbols from 0 to 2"):
-        HMMTagger.from_hmmlearn(model, list("ab"), vocabulary={"a": 3})
+    for vocabulary, message in [
+        ({"a": 3}, "symbols from 0 to 2"),
+        ({"a": 1.5}, "must be an integer"),
+        ({1: 1}, "words must be strings"),
+        ([], "vocabulary is empty"),
+        ("abc", "must be a list of words"),
+    ]:
+        with pytest.raises((ValueError, TypeError), match=message):
+            HMMTagger.from_hmmlearn(model, list("ab"), vocabulary=vocabulary)
+    with pytest.raises(TypeError, match="tags must be strings"):
+        HMMTagger.from_hmmlearn(model, [0, 1])
+    with pytest.raises(TypeError, match="A model of hmmlearn is needed, got dict"):
+        HMMTagger.from_hmmlearn({}, ["a", "b"])
+    gaussian = hmm.GaussianHMM(2)
+    gaussian.transmat_ = np.full((2, 2), 0.5)
+    with pytest.raises(ValueError, match="GaussianHMM is none"):
+        HMMTagger.from_hmmlearn(gaussian, list("ab"), vocabulary=["x"])
+
+
+def test_wrapping_a_variational_model():
+    model = vhmm.VariationalCategoricalHMM(2, n_features=4, random_state=0, n_iter=5)
+    symbols = np.random.default_rng(0).integers(0, 4, size=(60, 1))
+    model.fit(symbols, [30, 30])
+    tagger = HMMTagger.from_hmmlearn(model, ["a", "b"], vocabulary=list("wxyz"))
+    words = [["wxyz"[i] for i in part[:, 0]] for part in (symbols[:30], symbols[30:])]
+    potentials = np.log(model.emissionprob_[:, symbols[:, 0]].T)
+    for start in (0, 30):
+        potentials[start] += np.log(model.startprob_)
+    expected = forward_backward(potentials, np.log(model.transmat_), [30, 30]).proba
+    np.testing.assert_allclose(tagger.predict_proba(words), expected, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sklearn_calib import forward_backward, sample_sequences, viterbi
 from sklearn_calib.sequence import _packing, _paths
-from sklearn_calib.sequence._log_space import log_backward, log_forward, logsumexp
+from sklearn_calib.sequence._log_space import log_backward, log_forward, softmax
 from tests.sequence.chains import enumerate_chain, random_chains, sequences
 
 
@@ -71,9 +71,8 @@ def test_long_sequences_equal_log_space():
     for i, (part, proba) in enumerate(
         zip(sequences(potentials, lengths), sequences(result.proba, lengths), strict=True)
     ):
-        alpha = log_forward(part, transitions, i)
-        log_z = logsumexp(alpha[-1], axis=0)
-        expected = np.exp(alpha + log_backward(part, transitions) - log_z)
+        alpha, log_z = log_forward(part, transitions, i)
+        expected = [softmax(row) for row in alpha + log_backward(part, transitions)]
         np.testing.assert_allclose(proba, expected, rtol=0, atol=1e-12)
         np.testing.assert_allclose(result.log_normalizer[i], log_z, rtol=1e-13)
 
@@ -136,6 +135,38 @@ def test_a_path_that_leaves_the_range_of_floats_is_not_lost():
     draws = sample_sequences(potentials, transitions, n_samples=2000, random_state=0)
     assert (draws == draws[:, :1]).all()
     assert abs(draws[:, 0].mean() - 0.5) < 4 * 0.5 / np.sqrt(2000)
+
+
+def test_a_share_that_has_lost_its_bits_is_not_trusted():
+    # Two ways, equally good in the end, of which one is near the smallest float for a while.
+    transitions = np.full((3, 3), -np.inf)
+    transitions[0, 1] = transitions[0, 2] = -640.0
+    transitions[1, 1] = transitions[2, 2] = 0.0
+    potentials = np.full((3, 3), -np.inf)
+    potentials[0, 0] = potentials[1, 1] = potentials[2, 1] = 0.0
+    potentials[1, 2], potentials[2, 2] = -103.9, 103.9
+    expected = [0.0, 0.5, 0.5]
+    result = forward_backward(potentials, transitions)
+    np.testing.assert_allclose(result.proba[2], expected, rtol=0, atol=1e-12)
+    draws = sample_sequences(potentials, transitions, n_samples=20_000, random_state=0)
+    assert abs((draws[:, 2] == 1).mean() - 0.5) < 5 * 0.5 / np.sqrt(20_000)
+
+
+@pytest.mark.parametrize("size", [1.0, 1e4, 1e6])
+def test_log_space_keeps_its_digits_in_long_sentences(size):
+    # A forbidden transition and two large scores send the sentence to log space.
+    rng = np.random.default_rng(0)
+    potentials = rng.normal(size=(5000, 3)) + size * rng.normal(size=(5000, 1))
+    potentials[2000, 0] = potentials[2000].max() - 700.0
+    transitions = rng.normal(size=(3, 3))
+    transitions[0, 1] = -np.inf
+    result = forward_backward(potentials, transitions, pairs="all")
+    pairs = result.pair_proba.reshape(-1, 3, 3)
+    # A score of 1e6 itself has ten digits after the point.
+    tolerance = max(1e-12, 1e-15 * size)
+    np.testing.assert_allclose(pairs.sum(axis=(1, 2)), 1.0, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(pairs.sum(axis=1), result.proba[1:], rtol=0, atol=tolerance)
+    np.testing.assert_allclose(pairs.sum(axis=2), result.proba[:-1], rtol=0, atol=tolerance)
 
 
 def test_scores_that_exclude_each_other():

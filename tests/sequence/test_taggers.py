@@ -4,10 +4,12 @@ import pickle
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
@@ -245,9 +247,65 @@ def test_cross_validated_marginals(tagger):
     assert len(pairs.queries()) == pairs.y_proba.size
 
 
-def test_folds_must_cover_all_sentences(tagger):
-    with pytest.raises(ValueError, match="Sentence 0 is in 0 test folds"):
-        cross_val_marginals(tagger, X, y, cv=[([1, 2, 3], [4, 5])])
+@pytest.mark.parametrize(
+    ("folds", "message"),
+    [
+        ([([1, 2, 3], [4, 5])], "Sentence 0 is in 0 test folds"),
+        ([], "Sentence 0 is in 0 test folds"),
+        ([(range(16), range(16))], "Sentence 0 is in the training and in the test"),
+        ([([1, 2], [-1])], "outside 0 to 15"),
+        ([(np.arange(16) < 8, np.arange(16) >= 8)], "two integer arrays"),
+    ],
+)
+def test_folds_must_split_all_sentences(tagger, folds, message):
+    with pytest.raises(ValueError, match=message):
+        cross_val_marginals(tagger, X, y, cv=folds)
+
+
+def test_marginals_of_a_search_and_of_a_frozen_tagger(fitted):
+    name = "emission_pseudocount" if isinstance(fitted, HMMTagger) else "c2"
+    search = GridSearchCV(clone(fitted), {name: [0.1, 1.0]}, cv=2)
+    result = cross_val_marginals(search, X, y, cv=2, unit="pair", pairs=4)
+    assert result.y_proba.shape[1] == 4
+    assert result.y_proba.max() > 0
+    frozen = cross_val_marginals(FrozenEstimator(fitted), X, y, cv=2)
+    columns = np.searchsorted(frozen.classes, fitted.classes_)
+    np.testing.assert_array_equal(frozen.y_proba[:, columns], fitted.predict_proba(X))
+
+
+class Backwards(HMMTagger):
+    """A tagger of somebody else, whose columns are in another order, with one too many."""
+
+    def fit(self, X, y):
+        super().fit(X, y)
+        self.columns_ = [*self.classes_[::-1].tolist(), "extra"]
+        return self
+
+    def predict_proba(self, X, *, unit="tag", pairs=None):
+        proba = super().predict_proba(X, unit=unit, pairs=pairs)
+        self.classes_ = np.array(self.columns_)
+        return np.hstack([proba[:, ::-1], np.zeros((len(proba), 1))])
+
+    @property
+    def classes_(self):
+        return self._classes if not hasattr(self, "columns_") else np.array(self.columns_)
+
+    @classes_.setter
+    def classes_(self, values):
+        self._classes = values
+
+
+def test_columns_go_by_name():
+    one = cross_val_marginals(HMMTagger(), X, y, cv=2)
+    two = cross_val_marginals(Backwards(), X, y, cv=2)
+    np.testing.assert_array_equal(one.y_proba, two.y_proba)
+
+
+def test_pairs_need_neighbours(tagger):
+    with pytest.raises(ValueError, match="Every sentence has a single token"):
+        cross_val_marginals(tagger, [["a"]] * 4, [["X"]] * 4, cv=2, unit="pair")
+    with pytest.raises(ValueError, match="set unit='pair' as well"):
+        cross_val_marginals(tagger, X, y, cv=2, pairs=3)
 
 
 @pytest.mark.parametrize(
@@ -260,6 +318,10 @@ def test_folds_must_cover_all_sentences(tagger):
         ([["a"]], [[1]], r"y\[0\]\[0\] is 1 \(int\): tags must be strings"),
         (["ab"], [["X", "Y"]], r"X\[0\] is 'ab': every sentence must be a list of tokens"),
         ([["a"]], ["X"], r"y\[0\] is 'X': every sentence must be a list of tags"),
+        ([{"a", "b"}], [["X", "Y"]], r"X\[0\] is .*every sentence must be a list"),
+        ([{"a": 1}], [["X"]], r"X\[0\] is .*every sentence must be a list"),
+        ([["a"]], [["X\0"]], "a tag must not hold a zero byte"),
+        (pd.DataFrame({"a": ["b"]}), [["X"]], "X is a table"),
         ("ab", [["X"]], "X must be a list of sentences"),
         (None, [["X"]], "X must be a list of sentences"),
     ],
@@ -267,6 +329,25 @@ def test_folds_must_cover_all_sentences(tagger):
 def test_bad_sentences(tagger, tokens, tags, message):
     with pytest.raises((ValueError, TypeError), match=message):
         tagger.fit(tokens, tags)
+
+
+def test_other_kinds_of_sequences(fitted):
+    expected = fitted.predict_proba(X)
+    series = pd.Series(X, index=range(100, 100 + len(X)))
+    objects = np.empty(len(X), dtype=object)
+    objects[:] = X
+    columns = [pd.Series(s, index=range(5, 5 + len(s))) for s in X]
+    kinds = [series, objects, columns, [tuple(s) for s in X], [np.array(s) for s in X], iter(X)]
+    for same in kinds:
+        np.testing.assert_array_equal(fitted.predict_proba(same), expected)
+    again = clone(fitted).fit(columns[:12], series.index.map(lambda i: y[i - 100])[:12])
+    np.testing.assert_array_equal(again.predict_proba(X), expected)
+
+
+def test_weights_of_scores_are_checked(fitted):
+    for weight in ([1.0], np.zeros(len(X)), -np.ones(len(X))):
+        with pytest.raises(ValueError, match="sample_weight"):
+            fitted.score(X, y, sample_weight=weight)
 
 
 def test_bad_questions(fitted):
@@ -289,7 +370,7 @@ def test_bad_questions(fitted):
 def test_single_tokens_have_no_pairs(tagger):
     tagger.fit([["a"], ["b"]], [["X"], ["Y"]])
     assert tagger.pairs_ == []
-    with pytest.raises(ValueError, match="no pair of tags is known"):
+    with pytest.raises(ValueError, match="The tagger knows no pair of tags"):
         tagger.predict_proba([["a"]], unit="pair")
     assert tagger.predict_proba([["a"]], unit="pair", pairs=[("X", "Y")]).shape == (0, 1)
 
@@ -346,6 +427,8 @@ def test_marginals_from_elsewhere():
         ({"unit": "pair", "pairs": []}, "pairs is empty"),
         ({"unit": "pair", "pairs": [("X", "Y")]}, "a column for each of the 1 pairs"),
         ({"average": "mean"}, "average='mean' is not known"),
+        ({"classes": [0, 1]}, "classes has 0 .*tags must be strings"),
+        ({"unit": "pair", "pairs": 3}, "pairs=3 must be a list"),
         ({"sample_weight": [1.0, 2.0]}, "sample_weight must have one entry"),
         ({"classes": ["X", "Y", "Z"]}, r"y_proba must have shape \(n_samples, 3\)"),
     ],
