@@ -8,7 +8,12 @@ import numpy as np
 
 from sklearn_calib._validation import Array
 from sklearn_calib.coref._document import Document
-from sklearn_calib.coref._features import MentionFeatures, is_pronoun, surface_features
+from sklearn_calib.coref._features import (
+    MentionFeatures,
+    is_pronoun,
+    surface_features,
+    where_open,
+)
 
 __all__ = ["extended_features"]
 
@@ -76,13 +81,13 @@ def extended_features(document: Document) -> MentionFeatures:
     inside = (start[:, None] <= start) & (end[:, None] >= end)
     pair: dict[str, Any] = {
         **base.pair,
-        "nested": inside + 2 * inside.T,
+        "nested": _both_ways(inside),
         "number": _agreement(number),
         **_containment(document, closed),
     }
     if document.lemmas is not None:
         lemma = np.array([word.lower() for word in document.lemmas[head]], dtype=object)
-        pair["same_lemma"] = _where_open(closed, _equal(lemma))
+        pair["same_lemma"] = where_open(closed, _equal(lemma))
     if document.speakers is not None and len(document):
         speaker = document.speakers[document.sentence_index[start]]
         pair["speaker"] = _agreement(speaker)
@@ -107,12 +112,12 @@ def _equal(values: Array) -> Array:
 def _agreement(values: Array) -> Array:
     """Return 0 where a value is missing, 1 where two differ, 2 where they are equal."""
     known = np.array([v is not None for v in values], dtype=bool)
-    return np.where(known[:, None] & known, 1 + _equal(values), 0)
+    return np.where(known[:, None] & known, _equal(values).astype(np.uint8) + np.uint8(1), 0)
 
 
-def _where_open(closed: Array, answer: Array) -> Array:
-    """Return 0 where the current mention is a pronoun, 1 for no and 2 for yes elsewhere."""
-    return np.where(closed[:, None], 0, 1 + answer)
+def _both_ways(holds: Array) -> Array:
+    """Return 1 where the current mention holds the other, 2 where it is held, 3 for both."""
+    return holds.astype(np.uint8) + np.uint8(2) * holds.T.astype(np.uint8)
 
 
 def _numbers(document: Document, types: Array) -> Array:
@@ -155,6 +160,6 @@ def _containment(document: Document, closed: Array) -> dict[str, Array]:
     shared = holds @ holds.T
     has_words = (shared == size) & (size > 0.0)  # [i, j]: mention i holds all words of j
     return {
-        "holds_head": _where_open(closed, has_head + 2 * has_head.T),
-        "holds_words": _where_open(closed, has_words + 2 * has_words.T),
+        "holds_head": where_open(closed, _both_ways(has_head)),
+        "holds_words": where_open(closed, _both_ways(has_words)),
     }

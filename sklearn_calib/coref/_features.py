@@ -133,17 +133,26 @@ def surface_features(document: Document) -> MentionFeatures:
             mention[name][closed] = None
             backoff[name][closed] = None
     sentence = document.sentence_index[start] if n else start
-    order = np.arange(n)
     text = _codes([" ".join(words[s + 1 : e + 1]) for s, e in zip(start, end, strict=True)])
     heads = _codes(words[head + 1].tolist())
-    opened = ~closed[:, None]
     pair = {
-        "distance": np.clip(order[:, None] - order, 0, FARTHEST),
-        "sentences": np.clip(sentence[:, None] - sentence, 0, FARTHEST),
-        "same_text": np.where(opened, 1 + (text[:, None] == text), 0),
-        "same_head": np.where(opened, 1 + (heads[:, None] == heads), 0),
+        "distance": _steps_back(np.arange(n)),
+        "sentences": _steps_back(sentence),
+        "same_text": where_open(closed, text[:, None] == text),
+        "same_head": where_open(closed, heads[:, None] == heads),
     }
     return MentionFeatures(types, mention, backoff, pair)
+
+
+def _steps_back(position: Array) -> Array:
+    """Return how far each mention is behind each other one, up to a limit."""
+    small = position.astype(np.int32)
+    return np.clip(small[:, None] - small, 0, FARTHEST).astype(np.uint8)
+
+
+def where_open(closed: Array, answer: Array) -> Array:
+    """Return 0 where the current mention is a pronoun, 1 for no and 2 for yes elsewhere."""
+    return np.where(closed[:, None], np.uint8(0), answer.astype(np.uint8) + np.uint8(1))
 
 
 def is_pronoun(types: Array) -> Array:

@@ -100,6 +100,7 @@ def test_options_reach_the_queries():
 
 
 def test_taggers_have_a_null():
+    pytest.importorskip("hmmlearn")
     rng = np.random.default_rng(0)
     tags = [["D", "N", "V"][: rng.integers(2, 4)] for _ in range(60)]
     words = [[f"{tag}{rng.integers(3)}" if rng.random() < 0.7 else "w" for tag in s] for s in tags]
