@@ -23,6 +23,9 @@ _OF_CLAUSE = frozenset(
     {"nsubj", "nsubj:pass", "csubj", "aux", "advcl", "parataxis", "advmod", "obl"}
 )
 
+# Layers of a document, and what Stanza calls them.
+_STANZA = {"lemmas": "lemma", "upos": "upos", "relations": "deprel", "heads": "head"}
+
 
 def find_mentions(document: Document) -> Array:
     """Find the noun phrases of a parsed document by rule.
@@ -81,8 +84,9 @@ def find_mentions(document: Document) -> Array:
         inside, todo = {i}, [child for child in children[i] if relations[child] not in outside]
         while todo:
             token = todo.pop()
-            inside.add(token)
-            todo += children[token]
+            if token not in inside:  # else the parse has a cycle
+                inside.add(token)
+                todo += children[token]
         start = end = i
         while start - 1 in inside:
             start -= 1
@@ -165,7 +169,8 @@ def document_from_stanza(
     Parameters
     ----------
     doc : stanza.models.common.doc.Document
-        A text that a Stanza pipeline has parsed.
+        A text that a Stanza pipeline has read. What the pipeline leaves out,
+        such as lemmas or the parse, is None in the document.
     id : str, default="document"
         Name of the document.
     mentions : sequence of (start, end) or of (start, end, head), default=None
@@ -195,22 +200,21 @@ def document_from_stanza(
     """
     words: list[Any] = []
     starts: list[int] = []
-    heads: list[int] = []
+    offsets: list[int] = []
     for sentence in doc.sentences:
-        start = len(words)
-        starts.append(start)
+        starts.append(len(words))
+        offsets += [len(words) - 1] * len(sentence.words)
         words += sentence.words
-        heads += [start + word.head - 1 if word.head else -1 for word in sentence.words]
-    text = Document(
-        id,
-        [word.text for word in words],
-        lemmas=[word.lemma or "_" for word in words],
-        upos=[word.upos for word in words],
-        relations=[word.deprel for word in words],
-        heads=heads,
-        sentence_starts=starts,
-    )
-    if mentions is None and getattr(doc, "coref", None):
+    layers = {
+        name: [getattr(word, attribute, None) for word in words]
+        for name, attribute in _STANZA.items()
+    }
+    known = {name: values for name, values in layers.items() if None not in values}
+    if "heads" in known:
+        pairs = zip(offsets, known["heads"], strict=True)
+        known["heads"] = [offset + head if head else -1 for offset, head in pairs]
+    text = Document(id, [word.text for word in words], sentence_starts=starts, **known)
+    if mentions is None and entities is None and getattr(doc, "coref", None):
         mentions, entities = [], []
         for chain in doc.coref:
             for mention in chain.mentions:

@@ -161,7 +161,7 @@ class TextBuilder:
     id: str
     tokens: list[str] = field(default_factory=list)
     sentence_starts: list[int] = field(default_factory=list)
-    layers: dict[str, list[Any]] = field(default_factory=dict)
+    layers: dict[str, Any] = field(default_factory=dict)
     speakers: list[str | None] = field(default_factory=list)
 
     def build(self, brackets: Brackets, *, annotated: bool, **options: Any) -> Document:

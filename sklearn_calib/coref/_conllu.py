@@ -43,7 +43,8 @@ def read_conllu(source: Any, *, unbalanced: str = "warn") -> list[Document]:
     -----
     Words count, multiword tokens do not. Empty nodes are left out; a mention
     that holds nothing else is reported like an unbalanced one. A mention in
-    several parts (`e1[1/2]`) covers the words between them as well. The date
+    several parts (`e1[1/2]`) covers the words between them as well. A column
+    that holds nothing but `_` is not known, and its layer is None. The date
     is `meta::dateCreated` where it is one, the genre is `meta::genre`, and all
     of `meta::` is kept in `metadata`.
 
@@ -87,6 +88,7 @@ class _Text:
         self.speaker: str | None = None
         self.start = 0
         self.parents: list[int] = []
+        self.has_heads = False
 
     def add(self, cells: list[str], where: str) -> None:
         id, form, lemma, upos, _, _, head, relation, _, misc = cells
@@ -103,6 +105,7 @@ class _Text:
             builder.layers["lemmas"].append(lemma)
             builder.layers["upos"].append(upos)
             builder.layers["relations"].append(relation)
+            self.has_heads |= head != "_"
             try:
                 self.parents.append(-1 if head == "_" else int(head) - 1)
             except ValueError:
@@ -131,6 +134,11 @@ class _Text:
 
     def finish(self) -> Document:
         created = self.metadata.get("dateCreated", "")
+        layers = self.builder.layers
+        for name, values in layers.items():
+            missing = not self.has_heads if name == "heads" else set(values) == {"_"}
+            if values and missing:
+                layers[name] = None
         return self.builder.build(
             self.brackets,
             annotated=self.annotated,

@@ -123,6 +123,19 @@ def test_conllu_metadata(tmp_path):
     assert two.speakers is None
 
 
+def test_conllu_columns_that_hold_nothing_are_not_known():
+    lines = conllu("the/_/_/_/(e1 dog/_/_/_/e1) of/_/_/_/_", "Ada/_/_/_/(e2)")
+    lines = [line.replace("\tdog\tdog", "\tdog\t_") for line in lines]
+    [doc] = read_conllu(lines)
+    assert (doc.upos, doc.heads, doc.relations) == (None, None, None)
+    assert doc.lemmas.tolist() == ["the", "_", "of", "Ada"]
+    assert doc.mentions[:, 2].tolist() == [1, 3]  # "dog", not the first word
+    # A sentence without a parse among others keeps the layers.
+    [doc] = read_conllu(conllu("a/X/0/root/_", "b/_/_/_/_"))
+    assert doc.heads.tolist() == [-1, -1]
+    assert doc.upos.tolist() == ["X", "_"]
+
+
 def test_conllu_without_documents():
     assert read_conllu([]) == []
     [doc] = read_conllu(conllu("a/X/0/root/_")[1:])
@@ -204,6 +217,13 @@ def test_find_mentions():
     assert find_mentions(Document("d", [], upos=[], heads=[], relations=[])).shape == (0, 3)
 
 
+def test_find_mentions_ends_on_a_cycle():
+    cyclic = Thing(
+        id="d", heads=np.array([2, 0, 1]), relations=["dep"] * 3, upos=["NOUN", "ADJ", "ADJ"]
+    )
+    assert find_mentions(cyclic).tolist() == [[0, 3, 0]]
+
+
 def spacy_like():
     tokens = [Thing(text=w, lemma_=w, pos_=p, dep_=r, i=i) for i, (w, p, _, r) in enumerate(PARSE)]
     for token, (_, _, head, _) in zip(tokens, PARSE, strict=True):
@@ -244,6 +264,24 @@ def test_stanza():
     doc = document_from_stanza(source)
     assert doc.mentions.tolist() == [[0, 1, 0], [n, n + 1, n]]
     assert doc.entities.tolist() == [4, 4]
+
+
+def test_stanza_pipelines_that_leave_things_out():
+    source = stanza_like()
+    source.sentences[0].words[2].lemma = None
+    doc = document_from_stanza(source)
+    assert doc.lemmas is None
+    assert doc.upos is not None
+    words = [Thing(text=w, lemma=None, upos=None, deprel=None, head=None) for w, *_ in PARSE]
+    source = Thing(sentences=[Thing(words=words)])
+    with pytest.raises(ValueError, match="'document' has no upos"):
+        document_from_stanza(source)
+    source.coref = [Thing(index=4, mentions=[Thing(sentence=0, start_word=4, end_word=6)])]
+    doc = document_from_stanza(source)
+    assert (doc.upos, doc.heads, doc.relations) == (None, None, None)
+    assert doc.mentions.tolist() == [[4, 6, 5]]
+    with pytest.raises(ValueError, match="entities needs mentions"):
+        document_from_stanza(source, entities=[1])
 
 
 def test_adapters_refuse_what_does_not_fit():
