@@ -360,3 +360,13 @@ def check_generator(random_state: Any) -> np.random.Generator:
         return random_state
     seed = check_random_state(random_state).randint(0, 2**31 - 1, size=4)
     return np.random.default_rng(seed)
+
+
+def check_number(value: Any, name: str, *, positive: bool = False) -> float:
+    """Return a finite float from 0, or above it if it has to be positive."""
+    wanted = "a positive finite number" if positive else "a finite number from 0"
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} must be {wanted}, got {value!r} ({type(value).__name__}).")
+    if not math.isfinite(value) or value < 0 or (positive and value == 0):
+        raise ValueError(f"{name} must be {wanted}, got {value!r}.")
+    return float(value)

@@ -205,7 +205,7 @@ def document_from_stanza(
         starts.append(len(words))
         offsets += [len(words) - 1] * len(sentence.words)
         words += sentence.words
-    layers = {
+    layers: dict[str, Any] = {
         name: [getattr(word, attribute, None) for word in words]
         for name, attribute in _STANZA.items()
     }

@@ -13,7 +13,7 @@ of features.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,9 @@ from sklearn_calib.coref._features import MentionFeatures
 
 __all__ = ["EncodedDocument", "Encoder", "Weights"]
 
+# Combinations of pair features are numbered below it.
+_LARGEST = 2**62
+
 
 @dataclass(frozen=True, eq=False)
 class EncodedDocument:
@@ -32,7 +35,8 @@ class EncodedDocument:
 
     `alone` and `typed` have a row a mention: its features, and its features
     together with its own type. `codes` has an entry a pair, and points at a
-    row of `pairs`; pairs that are no candidates point behind the last row.
+    row of `pairs`; pairs that are no candidates point behind the last row. The
+    columns of `pairs` are the two types and the category of each pair feature.
     """
 
     types: Array
@@ -92,16 +96,24 @@ class Encoder:
         self.min_count = min_count
         self.max_antecedents = max_antecedents
 
-    def fit(self, seen: Sequence[MentionFeatures]) -> Encoder:
-        """Learn the types, the values of each feature, and the categories of pairs."""
+    def fit(self, seen: Sequence[MentionFeatures], weight: Array | None = None) -> Encoder:
+        """Learn the types, the values of each feature, and the categories of pairs.
+
+        A document of weight w counts as w documents.
+        """
+        times = [1] * len(seen) if weight is None else weight.tolist()
         self.types = {name: i for i, name in enumerate(sorted({t for s in seen for t in s.types}))}
         self.n_types = len(self.types)
         # Number 0 is the constant feature, which fires for every mention.
         self.values: dict[str, dict[str, int]] = {}
         self.n_alone = 1
         for name in _names(seen, "mention"):
-            count = Counter(v for s in seen for v in s.mention.get(name, ()) if v is not None)
-            backed = Counter(v for s in seen for v in s.backoff.get(name, ()) if v is not None)
+            count: Counter[str] = Counter()
+            for s, w in zip(seen, times, strict=True):
+                for value in s.mention.get(name, ()):
+                    if value is not None:
+                        count[value] += w
+            backed = {v for s in seen for v in s.backoff.get(name, ()) if v is not None}
             least = self.min_count if backed else 1
             kept = sorted(v for v, c in count.items() if c >= least)
             numbers = {f"={v}": self.n_alone + i for i, v in enumerate(kept)}
@@ -171,36 +183,55 @@ class Encoder:
         if self.max_antecedents is not None:
             candidate &= ~np.tri(n, k=-1 - self.max_antecedents, dtype=bool)
         row, column = np.nonzero(candidate)
-        code = types[row] * (self.n_types + 1) + types[column]
-        for name, size in self.sizes.items():
-            category = seen.pair[name][candidate] if name in seen.pair else size
-            code = code * (size + 1) + np.minimum(category, size)
-        bound = (self.n_types + 1) ** 2 * int(np.prod([s + 1 for s in self.sizes.values()]))
-        pairs, inverse = _distinct(code, bound)
-        codes = np.full((n, n), len(pairs), dtype=np.int32)
+        example, inverse = self.distinct(self._categories(seen, types, row, column))
+        codes = np.full((n, n), len(example), dtype=np.int32)
         codes[candidate] = inverse
-        return codes, pairs
+        pairs = self._categories(seen, types, row[example], column[example])
+        return codes, np.column_stack(list(pairs))
+
+    def _categories(
+        self, seen: MentionFeatures, types: Array, row: Array, column: Array
+    ) -> Iterator[Array]:
+        """Yield the two types of some pairs, and then their category of each feature."""
+        yield types[row]
+        yield types[column]
+        for name, size in self.sizes.items():
+            if name in seen.pair:
+                yield np.minimum(seen.pair[name][row, column].astype(np.intp), size)
+            else:
+                yield np.full(len(row), size)
+
+    def distinct(self, columns: Iterable[Array]) -> tuple[Array, Array]:
+        """Return where each distinct row of some columns is found, and which one each row is.
+
+        Distinct rows are in lexicographic order.
+        """
+        bases = [self.n_types + 1] * 2 + [size + 1 for size in self.sizes.values()]
+        code, bound = np.zeros(1, dtype=np.intp), 1
+        for values, base in zip(columns, bases, strict=True):
+            if bound * base > _LARGEST:
+                # Too many combinations for one number: number those that there are.
+                present, code = np.unique(code, return_inverse=True)
+                bound = len(present)
+            code = code * base + values
+            bound *= base
+        return _distinct(code, bound)
 
     def pair_matrix(self, pairs: Array) -> tuple[Any, Any]:
-        """Return which pair features each code fires, alone and with types."""
-        rest = pairs
-        rows, alone, typed = [], [], []
-        fired = []
-        offset = self.n_pair
-        for size in reversed(self.sizes.values()):
-            offset -= size
-            fired.append((offset, rest % (size + 1), size))
-            rest = rest // (size + 1)
-        current, antecedent = np.divmod(rest, self.n_types + 1)
+        """Return which pair features each row of categories fires, alone and with types."""
+        current, antecedent = pairs[:, :2].T
         known = (current < self.n_types) & (antecedent < self.n_types)
         both = current * self.n_types + antecedent
         number = np.arange(len(pairs))
-        for offset, category, size in fired:
+        rows, alone, typed = [], [], []
+        offset = 0
+        for category, size in zip(pairs[:, 2:].T, self.sizes.values(), strict=True):
             here = category < size
             rows.append(number[here])
             alone.append(offset + category[here])
             with_types = (offset + category) * self.n_types**2 + both
             typed.append(np.where(known, with_types, -1)[here])
+            offset += size
         row, one, two = (
             np.concatenate([np.empty(0, dtype=np.intp), *parts]) for parts in (rows, alone, typed)
         )
@@ -227,13 +258,16 @@ def _indicator(rows: Array, columns: Array, shape: tuple[int, int]) -> Any:
 
 
 def _distinct(code: Array, bound: int) -> tuple[Array, Array]:
-    """Return the distinct codes and where each code stands among them."""
+    """Return where each distinct code is found, and where each code stands among them."""
     if bound > max(1 << 20, 4 * len(code)):
-        pairs, inverse = np.unique(code, return_inverse=True)
-        return pairs, inverse
-    seen = np.zeros(bound, dtype=bool)
-    seen[code] = True
-    pairs = np.flatnonzero(seen)
-    place = np.zeros(bound, dtype=np.int32)
-    place[pairs] = np.arange(len(pairs), dtype=np.int32)
-    return pairs, place[code]
+        present, inverse = np.unique(code, return_inverse=True)
+    else:
+        seen = np.zeros(bound, dtype=bool)
+        seen[code] = True
+        present = np.flatnonzero(seen)
+        place = np.zeros(bound, dtype=np.int32)
+        place[present] = np.arange(len(present), dtype=np.int32)
+        inverse = place[code]
+    example = np.empty(len(present), dtype=np.intp)
+    example[inverse] = np.arange(len(code))
+    return example, inverse

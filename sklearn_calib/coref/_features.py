@@ -55,8 +55,9 @@ class MentionFeatures:
         Features of one mention by name; None where one does not fire. Each
         serves the current mention and the antecedent.
     backoff : mapping of str to sequence of (str or None)
-        What replaces a value of `mention` that is rare in training. Without
-        it a rare value does not fire.
+        What replaces a value of `mention` that is rare in training, or not in
+        it. A feature without it keeps all values of training, however rare,
+        and does not fire for others.
     pair : mapping of str to array-like of int of shape (n_mentions, n_mentions)
         Categories of pairs, from 0: row for the current mention, column for
         the antecedent. 0 fires as any other category does.

@@ -16,6 +16,7 @@ from sklearn_calib._validation import (
     Array,
     check_generator,
     check_integer,
+    check_number,
     check_sample_weight,
 )
 from sklearn_calib.coref._checks import check_documents, check_truth
@@ -57,7 +58,8 @@ class AntecedentModel(BaseEstimator):
         Folds for tuning the links after training. Two numbers, a temperature
         and a shift of new entities, are chosen so that links of held-out
         training documents have the least Brier score. Training then takes so
-        many times longer.
+        many times longer. The temperature stays within 0.1 and 10, the shift
+        within -5 and 5.
     max_antecedents : int, default=None
         How many mentions back an antecedent may be. Bounds the work on long
         documents.
@@ -161,7 +163,7 @@ class AntecedentModel(BaseEstimator):
         y : list of array-like of shape (n_mentions,), default=None
             The entity of each mention; by default those of the documents.
         sample_weight : array-like of shape (n_documents,), default=None
-            Weight of each document.
+            Weight of each document: 2 counts it twice, 0 leaves it out.
 
         Returns
         -------
@@ -169,39 +171,52 @@ class AntecedentModel(BaseEstimator):
             The fitted model.
         """
         documents, entities = check_truth(X, y)
-        if not (np.isreal(self.C) and self.C > 0):
-            raise ValueError(f"C must be a positive number, got {self.C!r}.")
+        C = check_number(self.C, "C", positive=True)
+        costs = check_costs(self.cost)
+        check_number(self.tol, "tol")
         check_integer(self.max_iter, "max_iter")
         check_integer(self.min_count, "min_count")
         if self.max_antecedents is not None:
             check_integer(self.max_antecedents, "max_antecedents")
-        if sum(map(len, documents)) == 0:
-            raise ValueError("No document in X has a mention, so that there is nothing to learn.")
-        weight = check_sample_weight(sample_weight, len(documents))
-        self.temperature_, self.new_shift_ = 1.0, 0.0
         if self.link_cv is not None:
-            folds = check_integer(self.link_cv, "link_cv", low=2)
-            plain = clone(self).set_params(link_cv=None)
-            self.temperature_, self.new_shift_ = tune_links(
-                plain, documents, entities, weight, folds
+            check_integer(self.link_cv, "link_cv", low=2)
+        weight = check_sample_weight(sample_weight, len(documents))
+        if weight is not None:
+            kept = np.flatnonzero(weight)
+            documents, entities = [documents[i] for i in kept], [entities[i] for i in kept]
+            weight = weight[kept]
+        if sum(map(len, documents)) == 0:
+            with_weight = "" if weight is None else " with a positive weight"
+            raise ValueError(
+                f"No document in X{with_weight} has a mention, so that there is nothing to learn."
             )
+        temperature, new_shift = 1.0, 0.0
+        if self.link_cv is not None:
+            plain = clone(self).set_params(link_cv=None)
+            temperature, new_shift = tune_links(plain, documents, entities, weight, self.link_cv)
         seen = [features_of(document, self.features) for document in documents]
-        encoder = Encoder(self.min_count, self.max_antecedents).fit(seen)
+        encoder = Encoder(self.min_count, self.max_antecedents).fit(seen, weight)
         objective = Objective(
             [encoder.encode(s) for s in seen],
             entities,
             encoder,
-            C=float(self.C),
-            costs=check_costs(self.cost),
+            C=C,
+            costs=costs,
             document_weight=weight,
         )
         del seen
-        self._optimise(objective)
-        self._encoder = encoder
+        coef, result = self._optimise(objective)
+        # All at once, so that a fit that fails leaves the model as it was.
+        self.coef_ = coef
+        self.loss_ = float(result.fun)
+        self.n_iter_ = int(result.nit)
+        self.temperature_, self.new_shift_ = temperature, new_shift
         self.types_ = list(encoder.types)
+        self._encoder = encoder
+        self._features = self.features
         return self
 
-    def _optimise(self, objective: Objective) -> None:
+    def _optimise(self, objective: Objective) -> tuple[Array, Any]:
         scale = objective.scale()
         count = float(objective.weight.sum())
         step = 0
@@ -223,16 +238,27 @@ class AntecedentModel(BaseEstimator):
             callback=report if self.verbose else None,
             options={"maxiter": self.max_iter, "ftol": self.tol, "gtol": 1e-8, "maxcor": 20},
         )
-        if result.nit >= self.max_iter and result.status == 1:
+        coef = result.x * scale
+        if not (np.isfinite(result.fun) and np.isfinite(coef).all()):
+            raise ValueError(
+                f"Training failed: the objective is {result.fun}. The right answers have no "
+                f"probability at all; lower cost={self.cost!r} or C={self.C!r}."
+            )
+        if result.status == 2:
+            warnings.warn(
+                f"Training stopped early, after {result.nit} iterations, because no step lowers "
+                f"the objective ({result.message}). Lower C, or raise tol={self.tol}.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        elif result.nit >= self.max_iter and result.status == 1:
             warnings.warn(
                 f"Training stopped after max_iter={self.max_iter} iterations, before the "
                 f"objective settled to tol={self.tol}. Raise max_iter or tol.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        self.coef_ = result.x * scale
-        self.loss_ = float(result.fun)
-        self.n_iter_ = int(result.nit)
+        return coef, result
 
     def _antecedents(self, X: Any) -> Iterator[Array]:
         """Yield the antecedent probabilities of one document after the other."""
@@ -241,7 +267,7 @@ class AntecedentModel(BaseEstimator):
         weights = Weights.of(self.coef_, self._encoder)
 
         def one(document: Document) -> Array:
-            encoded = self._encoder.encode(features_of(document, self.features))
+            encoded = self._encoder.encode(features_of(document, self._features))
             proba = antecedent_probabilities(encoded, self._encoder, weights)
             return adjusted(proba, self.temperature_, self.new_shift_)
 

@@ -91,6 +91,7 @@ class _Block(NamedTuple):
 
     rows: slice  # of the mentions of all documents
     columns: slice
+    reach: int  # mentions of the document up to the last row
     entries: slice  # of the flat arrays over pairs
     gold: Array  # entries of right antecedents, from the start of the block
     gold_row: Array  # and their rows
@@ -123,29 +124,35 @@ class Objective:
             np.ones(len(documents)) if document_weight is None else document_weight,
             [len(d.types) for d in documents],
         )
-        pairs = np.unique(np.concatenate([d.pairs for d in documents]))
-        self.pairs = encoder.pair_matrix(pairs)
+        pairs = np.concatenate([d.pairs for d in documents])
+        example, inverse = encoder.distinct(pairs.T)
+        self.pairs = encoder.pair_matrix(pairs[example])
         self.pairs_t = tuple(matrix.T.tocsr() for matrix in self.pairs)
-        self.n_pairs = len(pairs)
+        self.n_pairs = len(example)
+        numbers = np.split(inverse, np.cumsum([len(d.pairs) for d in documents])[:-1])
+        window = encoder.max_antecedents
         self.blocks: list[_Block] = []
         codes = []
         start = entry = 0
-        for document, entity in zip(documents, entities, strict=True):
+        for document, entity, present in zip(documents, entities, numbers, strict=True):
             n = len(entity)
-            number = np.append(np.searchsorted(pairs, document.pairs), self.n_pairs)
+            number = np.append(present, self.n_pairs)
             for low in range(0, n, _ROWS):
                 high = min(low + _ROWS, n)
-                block = number[document.codes[low:high, :high]]
-                right = (entity[low:high, None] == entity[:high]) & (block < self.n_pairs)
+                first = 0 if window is None else max(0, low - window)
+                block = number[document.codes[low:high, first:high]]
+                right = entity[low:high, None] == entity[first:high]
+                right &= block < self.n_pairs
                 gold = np.flatnonzero(right)
                 size = block.size
                 self.blocks.append(
                     _Block(
                         slice(start + low, start + high),
-                        slice(start, start + high),
+                        slice(start + first, start + high),
+                        high,
                         slice(entry, entry + size),
                         gold,
-                        gold // high,
+                        gold // (high - first),
                         ~right.any(axis=1),
                     )
                 )
@@ -165,20 +172,23 @@ class Objective:
         encoder = self.encoder
         used = np.zeros(encoder.n_weights)
         out = Weights.of(used, encoder)
-        alone, typed = (np.asarray(m.sum(axis=0)).ravel() for m in (self.alone, self.typed))
-        share = self.one_hot[:, :-1].mean(axis=0)
+        alone, typed = self.alone_t @ self.weight, self.typed_t @ self.weight
+        share = np.average(self.one_hot[:, :-1], axis=0, weights=self.weight)
         for name in ("new", "current", "antecedent"):
             getattr(out, name)[:] = alone
         out.new_typed[:] = typed
         out.current_typed[:] = out.antecedent_typed[:] = typed[:, None] * share
         # A pair counts for less where there are more candidates to choose from.
         sizes = [block.entries.stop - block.entries.start for block in self.blocks]
-        one_of = [1.0 / (block.columns.stop - block.columns.start) for block in self.blocks]
+        one_of = [self.weight[block.rows.start] / block.reach for block in self.blocks]
         pairs = np.bincount(self.codes, np.repeat(one_of, sizes), minlength=self.n_pairs + 1)[:-1]
         out.pair[:] = self.pairs_t[0] @ pairs
         out.pair_typed[:] = (self.pairs_t[1] @ pairs).reshape(out.pair_typed.shape)
-        return (1.0 + 0.1 * self.C * used) ** -0.35
+        # Steps that vanish would look like convergence.
+        return (1.0 + 0.1 * min(self.C, 1e8) * used) ** -0.35
 
+    # Where all right answers underflow, the loss is infinite and the line search steps back.
+    @np.errstate(divide="ignore", over="ignore", invalid="ignore")
     def __call__(self, vector: Array) -> tuple[float, Array]:
         """Return the objective and its gradient."""
         weights = Weights.of(vector, self.encoder)
@@ -236,14 +246,12 @@ class Objective:
         right_total = np.where(block.starts, start_odds, 0.0)
         right_total += np.bincount(block.gold_row, right_odds, minlength=len(total))
         weight = self.weight[rows]
-        # Where all right answers underflow, the loss is infinite and the line search steps back.
-        with np.errstate(divide="ignore", invalid="ignore"):
-            loss = float(weight @ (np.log(total) - np.log(right_total)))
-            share = weight / right_total
         odds *= (weight / total)[:, None]
+        loss = float(weight @ (np.log(total) - np.log(right_total)))
+        share = weight / right_total
         odds.ravel()[block.gold] -= right_odds * share[block.gold_row]
-        self.residual[block.entries] = odds.ravel()
         d_new[rows] = start_odds * (weight / total - np.where(block.starts, share, 0.0))
+        self.residual[block.entries] = odds.ravel()
         one_hot = self.one_hot[columns]
         d_U[rows] = odds @ one_hot
         d_V[:, columns] += self.one_hot[rows].T @ odds

@@ -12,6 +12,10 @@ from sklearn_calib.coref._clusters import links
 
 __all__ = ["adjusted", "tune_links"]
 
+# Where the logarithm of the temperature and the shift may lie. Without bounds both run away
+# where links are all alike, for example where no two mentions share an entity.
+_BOUNDS = ((np.log(0.1), np.log(10.0)), (-5.0, 5.0))
+
 
 def adjusted(proba: Array, temperature: float, new_shift: float) -> Array:
     """Return antecedent probabilities at a temperature, with a shift of new entities."""
@@ -36,9 +40,13 @@ def tune_links(
     Every so many-th document is held out, so that the folds are alike where
     similar documents stand together.
     """
+    kept = [i for i, document in enumerate(documents) if len(document)]
+    documents, entities = [documents[i] for i in kept], [entities[i] for i in kept]
+    weight = None if weight is None else weight[kept]
     if folds > len(documents):
         raise ValueError(
-            f"link_cv={folds} needs as many documents, but there are {len(documents)}."
+            f"link_cv={folds} needs as many documents with mentions, but there are "
+            f"{len(documents)}."
         )
     number = np.arange(len(documents)) % folds
     held_out: list[Any] = [None] * len(documents)
@@ -67,6 +75,7 @@ def tune_links(
         brier,
         np.zeros(2),
         method="Nelder-Mead",
+        bounds=_BOUNDS,
         options={
             "initial_simplex": [[0.0, 0.0], [-0.2, 0.0], [0.0, 0.2]],
             "xatol": 0.01,
