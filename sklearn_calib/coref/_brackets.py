@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,18 +24,27 @@ UNBALANCED = ("warn", "raise", "ignore")
 # "(7-person" opens, "(7-person)" opens and closes, "7)" closes.
 _BRACKET = re.compile(r"\((?P<open>[^()|]*)(?P<single>\))?|(?P<close>[^()|]+)\)")
 _PART = re.compile(r"(?P<name>.*)\[(?P<number>\d+)/(?P<total>\d+)\]$")
-_TYPE_FIRST = re.compile(r"[^\W\d]+-\d+$")
+_TYPE_FIRST = re.compile(r"[^\W\d]+-\d+(?=-|$)")
+# What stands in the column of a token without brackets.
+_NOTHING = ("", "_", "-", "*")
 
 
 @contextmanager
 def open_lines(source: Any) -> Iterator[Iterator[str]]:
-    """Open a path (plain or .gz), or pass on an open file or an iterable of lines."""
+    """Open a path (plain or .gz), or take an open file or an iterable of lines."""
     if isinstance(source, (str, Path)):
         opener: Any = gzip.open if str(source).endswith(".gz") else open
         with opener(source, "rt", encoding="utf-8") as file:
-            yield iter(file)
+            yield _as_text(file)
     else:
-        yield iter(source)
+        yield _as_text(source)
+
+
+def _as_text(lines: Iterable[Any]) -> Iterator[str]:
+    """Yield lines as str, without the mark that some editors put at the start of a file."""
+    for number, line in enumerate(lines):
+        text = line.decode("utf-8") if isinstance(line, bytes) else line
+        yield text if number else text.removeprefix("\ufeff")
 
 
 def report_problems(problems: list[str], unbalanced: str) -> None:
@@ -52,6 +61,9 @@ def report_problems(problems: list[str], unbalanced: str) -> None:
     warnings.warn(f"{message} They are left out.", UserWarning, stacklevel=3)
 
 
+_Span = tuple[int, int, int | None]  # start, end and head of a part of a mention
+
+
 @dataclass
 class _Open:
     start: int
@@ -65,7 +77,7 @@ class Brackets:
     """Collects the mentions of one document from its brackets.
 
     `fields` are the names of what stands between the dashes of a bracket.
-    Mentions never cross a sentence.
+    Mentions that cross a sentence are reported, and left out.
     """
 
     document: str
@@ -73,13 +85,18 @@ class Brackets:
     problems: list[str] = field(default_factory=list)
     found: list[tuple[int, int, int | None, str]] = field(default_factory=list)
     _open: list[_Open] = field(default_factory=list)
-    _parts: dict[tuple[str, int], list[tuple[int, int, int | None]]] = field(default_factory=dict)
+    _open_before: list[_Open] = field(default_factory=list)  # in earlier sentences
+    _parts: dict[tuple[str, int], list[tuple[int, _Span]]] = field(default_factory=dict)
 
     def read(self, text: str, before: int, after: int) -> None:
         """Take the brackets of a token, which spans the positions `before` to `after`.
 
         For an empty node the two are equal.
         """
+        if text in _NOTHING:
+            return
+        if _BRACKET.sub("", text).strip("|"):
+            self._problem(f"{text!r} at token {before} is not written as brackets")
         for match in _BRACKET.finditer(text):
             if match["open"] is not None:
                 bracket = self._parse(match["open"], before)
@@ -88,24 +105,36 @@ class Brackets:
                 else:
                     self._open.append(bracket)
                 continue
-            name, part = _part(match["close"])
-            for i in range(len(self._open) - 1, -1, -1):
-                if self._open[i].entity == name and part in (None, self._open[i].part):
-                    self._close(self._open.pop(i), after)
-                    break
+            name = match["close"]
+            if (bracket := self._opened(self._open, name)) is not None:
+                self._close(bracket, after)
+            elif (bracket := self._opened(self._open_before, name)) is not None:
+                self._problem(
+                    f"{bracket.entity!r} opens at token {bracket.start} and closes at token "
+                    f"{before}, in another sentence"
+                )
             else:
-                self._problem(f"{match['close']!r} closes at token {before} but never opens")
+                self._problem(f"{name!r} closes at token {before} but never opens")
+
+    def _opened(self, brackets: list[_Open], closer: str) -> _Open | None:
+        """Return the last bracket that this closes, and take it off the list.
+
+        Most files close a bracket by the name of its entity. Some repeat all fields.
+        """
+        parsed = self._parse(closer, 0)
+        part = parsed.part if "[" in closer else None
+        for name in (_part(closer)[0], parsed.entity):
+            for i in range(len(brackets) - 1, -1, -1):
+                if brackets[i].entity == name and part in (None, brackets[i].part):
+                    return brackets.pop(i)
+        return None
 
     def _parse(self, body: str, start: int) -> _Open:
         values = body.split("-")
         at = next((i for i, name in enumerate(self.fields) if name in ("eid", "GRP")), 0)
         # Older files put the type first and repeat it when closing: "(person-2" ... "person-2)".
-        raw = (
-            body
-            if not self.fields and _TYPE_FIRST.match(body)
-            else values[min(at, len(values) - 1)]
-        )
-        name, part = _part(raw)
+        type_first = None if self.fields else _TYPE_FIRST.match(body)
+        name, part = _part(type_first[0] if type_first else values[min(at, len(values) - 1)])
         head = None
         if "head" in self.fields and self.fields.index("head") < len(values):
             number = values[self.fields.index("head")]
@@ -118,12 +147,20 @@ class Brackets:
             self._add([(bracket.start, end, bracket.head)], bracket.entity)
             return
         parts = self._parts.setdefault((bracket.entity, total), [])
-        parts.append((bracket.start, end, bracket.head))
-        if number == total:
-            del self._parts[bracket.entity, total]
-            self._add(parts, bracket.entity)
+        parts.append((number, (bracket.start, end, bracket.head)))
+        if number < total:
+            return
+        del self._parts[bracket.entity, total]
+        numbers = [part[0] for part in parts]
+        if numbers == list(range(1, total + 1)):
+            self._add([part[1] for part in parts], bracket.entity)
+        else:
+            self._problem(
+                f"{bracket.entity!r} at token {parts[0][1][0]} has the parts {numbers}, not 1 to "
+                f"{total}"
+            )
 
-    def _add(self, parts: list[tuple[int, int, int | None]], entity: str) -> None:
+    def _add(self, parts: list[_Span], entity: str) -> None:
         """Add a mention; one in several parts covers the words between them as well."""
         start, end = min(p[0] for p in parts), max(p[1] for p in parts)
         if end <= start:
@@ -135,13 +172,18 @@ class Brackets:
         self.found.append((start, end, head, entity))
 
     def end_sentence(self) -> None:
-        """Report what is still open."""
-        for bracket in self._open:
-            self._problem(f"{bracket.entity!r} opens at token {bracket.start} but never closes")
+        """Report parts that are missing; a bracket may still close, but it is too late."""
         for (entity, _), parts in self._parts.items():
-            self._problem(f"{entity!r} at token {parts[0][0]} lacks a part")
-        self._open.clear()
+            self._problem(f"{entity!r} at token {parts[0][1][0]} lacks a part")
         self._parts.clear()
+        self._open_before += self._open
+        self._open.clear()
+
+    def end_document(self) -> None:
+        """Report what never closes."""
+        for bracket in self._open_before:
+            self._problem(f"{bracket.entity!r} opens at token {bracket.start} but never closes")
+        self._open_before.clear()
 
     def _problem(self, text: str) -> None:
         self.problems.append(f"document {self.document!r}: {text}")
@@ -166,8 +208,11 @@ class TextBuilder:
 
     def build(self, brackets: Brackets, *, annotated: bool, **options: Any) -> Document:
         """Return the document; without annotation its entities are None."""
+        brackets.end_document()
         found = sorted(brackets.found, key=lambda m: m[:2])
-        layers: dict[str, Any] = {**self.layers, **options}
+        # A column that holds nothing but "_" is not known.
+        layers = {k: None if v and set(v) == {"_"} else v for k, v in self.layers.items()}
+        layers.update(options)
         if any(speaker is not None for speaker in self.speakers):
             layers["speakers"] = self.speakers
         text = Document(self.id, self.tokens, sentence_starts=self.sentence_starts, **layers)

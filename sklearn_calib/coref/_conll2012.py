@@ -38,6 +38,9 @@ _UPOS = {
     "SYM": "SYM",
 }
 
+# The word "#" with its brackets, which is not a comment.
+_HASH = re.compile(r"#\s+([-_*]|\S*[()]\S*)\s*$")
+
 
 def _universal(tag: str) -> str:
     for size in (3, 2):
@@ -74,7 +77,8 @@ def read_conll2012(source: Any, *, unbalanced: str = "warn") -> list[Document]:
     Notes
     -----
     Penn Treebank tags become universal parts of speech. The format holds no
-    dependencies, so `heads` and `relations` are None.
+    dependencies, so `heads` and `relations` are None. A mention that ends in
+    another sentence than it starts is reported like an unbalanced one.
 
     Examples
     --------
@@ -101,7 +105,7 @@ def read_conll2012(source: Any, *, unbalanced: str = "warn") -> list[Document]:
             if line.startswith(("#begin document", "# newdoc id")):
                 finish()
                 text = _Text(_id_of(line))
-            elif line.startswith(("#end document", "# ")):
+            elif line.startswith(("#end document", "# ")) and not _HASH.match(line):
                 continue
             elif not line.strip():
                 if text is not None:
@@ -126,7 +130,7 @@ class _Text:
     """One document while it is read."""
 
     def __init__(self, id: str) -> None:
-        self.builder = TextBuilder(id)
+        self.builder = TextBuilder(id, layers={"upos": []})
         self.brackets = Brackets(id)
         self.start = 0
         self.speaker: str | None = None
@@ -135,12 +139,13 @@ class _Text:
         cells = line.split("\t") if "\t" in line else line.split()
         builder = self.builder
         at = len(builder.tokens)
+        tag = "_"
         if len(cells) == 2:
             builder.tokens.append(cells[0])
         elif len(cells) >= 11:
             builder.tokens.append(cells[3])
             if cells[4] not in ("_", "-", "*"):
-                builder.layers.setdefault("upos", []).append(_universal(cells[4]))
+                tag = _universal(cells[4])
             if cells[9] not in ("_", "-", "*"):
                 self.speaker = cells[9]
         else:
@@ -148,6 +153,7 @@ class _Text:
                 f"{where}: a line has 2 columns, or at least 11 as in CoNLL-2012; this one has "
                 f"{len(cells)}: {line[:60]!r}."
             )
+        builder.layers["upos"].append(tag)
         self.brackets.read(cells[-1], at, at + 1)
 
     def end_sentence(self) -> None:

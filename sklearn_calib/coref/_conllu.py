@@ -42,8 +42,8 @@ def read_conllu(source: Any, *, unbalanced: str = "warn") -> list[Document]:
     Notes
     -----
     Words count, multiword tokens do not. Empty nodes are left out; a mention
-    that holds nothing else is reported like an unbalanced one. A mention in
-    several parts (`e1[1/2]`) covers the words between them as well. A column
+    that holds nothing else is reported like an unbalanced one, and so is one
+    that ends in another sentence than it starts. A mention in several parts (`e1[1/2]`) covers the words between them as well. A column
     that holds nothing but `_` is not known, and its layer is None. The date
     is `meta::dateCreated` where it is one, the genre is `meta::genre`, and all
     of `meta::` is kept in `metadata`.
@@ -134,11 +134,8 @@ class _Text:
 
     def finish(self) -> Document:
         created = self.metadata.get("dateCreated", "")
-        layers = self.builder.layers
-        for name, values in layers.items():
-            missing = not self.has_heads if name == "heads" else set(values) == {"_"}
-            if values and missing:
-                layers[name] = None
+        if self.builder.tokens and not self.has_heads:
+            self.builder.layers["heads"] = None
         return self.builder.build(
             self.brackets,
             annotated=self.annotated,

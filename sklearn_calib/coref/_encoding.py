@@ -259,6 +259,7 @@ def _indicator(rows: Array, columns: Array, shape: tuple[int, int]) -> Any:
 
 def _distinct(code: Array, bound: int) -> tuple[Array, Array]:
     """Return where each distinct code is found, and where each code stands among them."""
+    inverse: Array
     if bound > max(1 << 20, 4 * len(code)):
         present, inverse = np.unique(code, return_inverse=True)
     else:

@@ -73,6 +73,57 @@ def test_conllu_head_field_and_parts():
 
 
 @pytest.mark.parametrize(
+    ("fields", "first", "last"),
+    [
+        ("eid-etype", "(e1-person", "e1-person)"),
+        ("etype-eid-wiki", "(person-97-Jensen_Ackles", "person-97-Jensen_Ackles)"),
+        (None, "(person-97-Jensen_Ackles", "person-97-Jensen_Ackles)"),
+        (None, "(e1-person-2", "e1-person-2)"),
+    ],
+)
+def test_conllu_closing_brackets_that_repeat_the_fields(fields, first, last):
+    other = first.replace("97", "98").replace("e1", "e2")
+    lines = conllu(f"a/X/0/root/{other}){first} b/X/1/dep/{last}", fields=fields)
+    [doc] = read_conllu(lines)
+    assert spans(doc) == [("a", 0), ("a b", 1)]
+
+
+def test_conllu_parts_with_repeated_fields():
+    words = ["(e1[1/2]-x", "e1[1/2]-x)", "_", "(e1[2/2]-x)"]
+    lines = conllu(" ".join(f"w/X/{i}/dep/{w}" for i, w in enumerate(words)), fields="eid-etype")
+    assert spans(read_conllu(lines)[0]) == [("w w w w", 0)]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "count", "message"),
+    [
+        ("a/X/0/root/(e1[2/2]-x)", 1, r"'e1' at token 0 has the parts \[2\], not 1 to 2"),
+        (
+            "a/X/0/root/(e1[1/2]-x) b/X/1/dep/(e1[1/2]-x) c/X/1/dep/(e1[2/2]-x) "
+            "d/X/1/dep/(e1[2/2]-x)",
+            2,
+            r"has the parts \[1, 1, 2\], not 1 to 2; .* has the parts \[2\]",
+        ),
+        ("a/X/0/root/foo", 1, "'foo' at token 0 is not written as brackets"),
+        ("a/X/0/root/(e2)foo b/X/1/dep/_", 1, r"'\(e2\)foo' at token 0 is not written"),
+    ],
+)
+def test_conllu_brackets_that_make_no_sense_are_reported(sentence, count, message):
+    with pytest.warns(UserWarning, match=f"^{count} mentions could not be read: .*{message}"):
+        [doc] = read_conllu(conllu(sentence, "z/X/0/root/(e1-x)", fields="eid-etype"))
+    assert spans(doc)[-1][0] == "z"
+    assert all(span[0] in ("a", "z") for span in spans(doc))
+
+
+def test_mentions_across_sentences_are_reported_once():
+    lines = conllu("a/X/0/root/(e1 b/X/1/dep/(e2)", "c/X/0/root/(e1) d/X/1/dep/e1)")
+    message = "^1 mentions .*'e1' opens at token 0 and closes at token 3, in another sentence"
+    with pytest.warns(UserWarning, match=message):
+        [doc] = read_conllu(lines)
+    assert [span[0] for span in spans(doc)] == ["b", "c"]
+
+
+@pytest.mark.parametrize(
     ("sentence", "message"),
     [
         ("a/X/0/root/(e1 b/X/1/dep/_", "document 'd': 'e1' opens at token 0 but never closes"),
@@ -183,6 +234,34 @@ def test_conll2012_two_columns():
     assert len(b) == 0
     with pytest.raises(ValueError, match=r"line 1: .*this one has 3"):
         read_conll2012(["a\tb\tc"])
+
+
+def test_conll2012_missing_tags():
+    row = "x\t0\t{}\t{}\t{}\t*\t-\t-\t-\t-\t*\t(1)"
+    lines = [row.format(0, "a", "-"), row.format(1, "b", "NN")]
+    assert read_conll2012(lines)[0].upos.tolist() == ["_", "NOUN"]
+    assert read_conll2012(lines[:1])[0].upos is None
+
+
+@pytest.mark.parametrize("space", [" ", "\t"])
+def test_conll2012_hash_is_a_word(space):
+    lines = ["# newdoc id = a", "# a comment", *(w.replace(" ", space) for w in ("# (1", "1 1)"))]
+    [doc] = read_conll2012([*lines, f"#{space}_", f"#{space}-"])
+    assert doc.tokens.tolist() == ["#", "1", "#", "#"]
+    assert spans(doc) == [("# 1", 0)]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_files_of_bytes_and_with_a_mark_at_the_start(tmp_path, packed):
+    text = "# newdoc id = é\n1\té\té\tX\t_\t_\t0\troot\t_\tEntity=(e1)\n"
+    path = tmp_path / ("d.conllu.gz" if packed else "d.conllu")
+    opener = gzip.open if packed else open
+    with opener(path, "wb") as file:
+        file.write(text.encode("utf-8-sig"))
+    with opener(path, "rb") as of_bytes, opener(path, "rt", encoding="utf-8") as of_text:
+        for source in (path, of_bytes, of_text):
+            [doc] = read_conllu(source)
+            assert (doc.id, spans(doc)) == ("é", [("é", 0)])
 
 
 PARSE = [
