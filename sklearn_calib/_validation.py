@@ -160,7 +160,7 @@ def check_labels(values: Any, name: str = "y_true") -> Array:
     if array.dtype.kind in "mM" and np.isnat(array).any():
         raise ValueError(f"{name} contains missing values {_where(np.isnat(array))}.")
     if array.dtype.kind == "O":
-        missing = np.array([_is_missing(v) for v in array])
+        missing = np.array([is_missing(v) for v in array])
         if missing.any():
             raise ValueError(
                 f"{name} contains missing labels {_where(missing)}; remove these rows first."
@@ -180,7 +180,7 @@ def check_labels(values: Any, name: str = "y_true") -> Array:
     return array
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
     """Tell None, NaN and pandas' NA, which refuses to be compared, without importing pandas."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True

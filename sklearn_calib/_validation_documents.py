@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from sklearn_calib._validation import Array, check_array_like, check_labels
 
-__all__ = ["check_antecedent_proba", "check_entities", "check_link_proba", "check_lists"]
+__all__ = [
+    "check_antecedent_proba",
+    "check_entities",
+    "check_link_proba",
+    "check_lists",
+    "check_sequence",
+]
 
 
 def _square(values: Any, name: str) -> Array:
@@ -87,16 +94,30 @@ def check_link_proba(values: Any, name: str = "link_proba") -> Array:
     return proba
 
 
-def check_entities(values: Any, n: int, name: str) -> Array:
-    """Return entities as numbers from 0, one for each of n mentions."""
-    found = np.asarray(values) if hasattr(values, "__len__") else np.asarray(list(values))
-    if found.ndim != 1 or len(found) != n:
-        raise ValueError(
-            f"{name} must have one entity for each of the {n} mentions; got shape {found.shape}."
-        )
-    if n == 0:
+def check_entities(values: Any, n: int | None, name: str) -> Array:
+    """Return entities as numbers from 0, one for each of n mentions.
+
+    None stands for any number of mentions.
+    """
+    try:
+        found = np.asarray(check_sequence(values, name, "entities"))
+    except ValueError:
+        raise ValueError(f"{name} is ragged: it must have one entity for each mention.") from None
+    if found.ndim != 1 or (n is not None and len(found) != n):
+        of = "each mention" if n is None else f"each of the {n} mentions"
+        raise ValueError(f"{name} must have one entity for {of}; got shape {found.shape}.")
+    if len(found) == 0:
         return np.empty(0, dtype=np.intp)
     return np.unique(check_labels(found, name), return_inverse=True)[1]
+
+
+def check_sequence(values: Any, name: str, what: str = "values") -> Any:
+    """Return an array or a list, refusing what is neither a sequence nor an iterable."""
+    if hasattr(values, "__array__") and np.ndim(values):
+        return np.asarray(values)
+    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
+        raise TypeError(f"{name} must be a sequence of {what}, got {type(values).__name__}.")
+    return list(values)
 
 
 def check_lists(what: str, **lists: Any) -> list[list[Any]]:

@@ -106,11 +106,11 @@ class Brackets:
                     self._open.append(bracket)
                 continue
             name = match["close"]
-            if (bracket := self._opened(self._open, name)) is not None:
-                self._close(bracket, after)
-            elif (bracket := self._opened(self._open_before, name)) is not None:
+            if (opened := self._opened(self._open, name)) is not None:
+                self._close(opened, after)
+            elif (opened := self._opened(self._open_before, name)) is not None:
                 self._problem(
-                    f"{bracket.entity!r} opens at token {bracket.start} and closes at token "
+                    f"{opened.entity!r} opens at token {opened.start} and closes at token "
                     f"{before}, in another sentence"
                 )
             else:

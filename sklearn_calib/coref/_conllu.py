@@ -43,10 +43,11 @@ def read_conllu(source: Any, *, unbalanced: str = "warn") -> list[Document]:
     -----
     Words count, multiword tokens do not. Empty nodes are left out; a mention
     that holds nothing else is reported like an unbalanced one, and so is one
-    that ends in another sentence than it starts. A mention in several parts (`e1[1/2]`) covers the words between them as well. A column
-    that holds nothing but `_` is not known, and its layer is None. The date
-    is `meta::dateCreated` where it is one, the genre is `meta::genre`, and all
-    of `meta::` is kept in `metadata`.
+    that ends in another sentence than it starts. A mention in several parts
+    (`e1[1/2]`) covers the words between them as well. A column that holds
+    nothing but `_` is not known, and its layer is None. The date is
+    `meta::dateCreated` where it is one, the genre is `meta::genre`, and all of
+    `meta::` is kept in `metadata`.
 
     Examples
     --------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from datetime import date as Date
 from functools import cached_property
@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_calib._validation import Array
+from sklearn_calib._validation import Array, is_missing
+from sklearn_calib._validation_documents import check_sequence
 from sklearn_calib.coref._mention_heads import mention_heads
 
 __all__ = ["Document"]
@@ -34,9 +35,10 @@ class Document:
         The words.
     mentions : array-like of int of shape (n_mentions, 2 or 3), default=()
         Start, end (exclusive) and head token of each mention, sorted by start
-        and then by end. Where there is no third column, the head is the token
-        whose own head lies outside the mention, or without a parse the last
-        token before the first comma or preposition.
+        and then by end; None for none. Two mentions may cover the same tokens.
+        Where there is no third column, the head is the token whose own head
+        lies outside the mention, or without a parse the last token before the
+        first comma or preposition.
     entities : array-like of int or str of shape (n_mentions,), default=None
         Which entity each mention belongs to. Names are replaced by numbers in
         order of first appearance.
@@ -172,10 +174,10 @@ class Document:
         return starts
 
     def _mentions(self, n: int) -> Array:
-        given = self.mentions if isinstance(self.mentions, np.ndarray) else list(self.mentions)
+        name = f"Document {self.id!r}: mentions"
+        given = () if self.mentions is None else check_sequence(self.mentions, name)
         if len(given) == 0:
             return np.empty((0, 3), dtype=np.intp)
-        name = f"Document {self.id!r}: mentions"
         spans = _integers(given, name, (None, None))
         if spans.shape[1] not in (2, 3):
             raise ValueError(
@@ -216,8 +218,8 @@ class Document:
         return spans
 
     def _entities(self) -> Array:
-        values = self.entities
-        values = values.tolist() if isinstance(values, np.ndarray) else list(values)
+        values = check_sequence(self.entities, f"Document {self.id!r}: entities")
+        values = values.tolist() if isinstance(values, np.ndarray) else values
         if len(values) != len(self.mentions):
             raise ValueError(
                 f"Document {self.id!r}: entities must have one entry for each of the "
@@ -226,8 +228,13 @@ class Document:
         if all(isinstance(v, (int, np.integer)) and not isinstance(v, bool) for v in values):
             return np.array(values, dtype=np.intp)
         for i, value in enumerate(values):
-            if value is None or value != value:
+            if is_missing(value):
                 raise ValueError(f"Document {self.id!r}, mention {i}: its entity is missing.")
+            if not isinstance(value, Hashable):
+                raise TypeError(
+                    f"Document {self.id!r}, mention {i}: its entity must be a name or a number, "
+                    f"got {value!r}."
+                )
         codes: dict[Any, int] = {}
         return np.array([codes.setdefault(v, len(codes)) for v in values], dtype=np.intp)
 
@@ -265,7 +272,9 @@ class Document:
         """The sentence of each token."""
         index = np.zeros(len(self.tokens), dtype=np.intp)
         index[self.sentence_starts[1:]] = 1
-        return np.cumsum(index)
+        index = np.cumsum(index)
+        index.flags.writeable = False
+        return index
 
     def mention_text(self, i: int) -> str:
         """Return the words of mention i, with spaces between them."""
@@ -315,9 +324,7 @@ def _fields(document: Document) -> Iterable[Any]:
 
 def _strings(values: Any, name: str, *, missing: bool = False) -> Array:
     """Return an object array of str; None is allowed where `missing`."""
-    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
-        raise TypeError(f"{name} must be a sequence of strings, got {type(values).__name__}.")
-    items = list(values)
+    items = list(check_sequence(values, name, "strings"))
     for i, item in enumerate(items):
         if not (isinstance(item, str) or (missing and item is None)):
             raise TypeError(f"{name} must hold strings; entry {i} is {item!r}.")
@@ -329,7 +336,7 @@ def _strings(values: Any, name: str, *, missing: bool = False) -> Array:
 def _integers(values: Any, name: str, shape: tuple[int | None, ...]) -> Array:
     """Return a copy as integers of a given shape; None in the shape stands for any length."""
     try:
-        array = np.array(values if hasattr(values, "__len__") else list(values))
+        array = np.array(check_sequence(values, name, "integers"))
     except ValueError as error:
         raise ValueError(f"{name} is ragged: its rows have different lengths.") from error
     if array.size == 0 and array.ndim == 1:

@@ -122,7 +122,7 @@ def coreference_scores(entities_true: Any, entities_pred: Any) -> CoreferenceSco
     )
     total = np.zeros((4, 4))
     for d, (truth, guess) in enumerate(zip(truths, guesses, strict=True)):
-        true = check_entities(truth, len(truth), f"entities_true[{d}]")
+        true = check_entities(truth, None, f"entities_true[{d}]")
         pred = check_entities(guess, len(true), f"entities_pred[{d}]")
         if len(true):
             total += _sums(true, pred)

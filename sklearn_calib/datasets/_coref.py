@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_calib._validation import Array, check_generator, check_integer
+from sklearn_calib._validation import Array, check_generator, check_integer, check_number
 from sklearn_calib.coref import Document, surface_features
 from sklearn_calib.coref._clusters import draw_entities
 
@@ -90,8 +90,7 @@ def make_coref_documents(
     """
     n_documents = check_integer(n_documents, "n_documents")
     n_sentences = check_integer(n_sentences, "n_sentences")
-    if not sharpness > 0:
-        raise ValueError(f"sharpness must be positive, got {sharpness!r}.")
+    sharpness = check_number(sharpness, "sharpness", positive=True)
     rng = check_generator(random_state)
     documents, probas = [], []
     for number in range(n_documents):

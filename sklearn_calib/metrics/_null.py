@@ -16,7 +16,7 @@ from sklearn_calib._validation import (
 )
 from sklearn_calib.metrics._error import check_error_options, sorted_error
 from sklearn_calib.metrics._sorting import SortedQueries
-from sklearn_calib.queries import Queries
+from sklearn_calib.queries import Queries, check_query_options
 
 __all__ = ["CalibrationNull", "calibration_null"]
 
@@ -156,6 +156,7 @@ def calibration_null(
                 f"{type(model).__name__} has no method {method}, and a null is drawn from the "
                 "model itself. For queries without a model use calibration_test."
             )
+    check_query_options(model, options)
     rng = check_generator(random_state)
     maker = getattr(model, "_query_maker", None)
     if maker is None:

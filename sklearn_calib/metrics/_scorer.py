@@ -10,7 +10,13 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn_calib._sklearn import ScorerBase, register_scorers
 from sklearn_calib._validation import check_array_like, check_option
 from sklearn_calib.metrics._error import adaptive_bin_calibration_error
-from sklearn_calib.queries import AVERAGES, UNITS, Queries, classifier_queries
+from sklearn_calib.queries import (
+    AVERAGES,
+    UNITS,
+    Queries,
+    check_query_options,
+    classifier_queries,
+)
 
 __all__ = ["AdaptiveBinCalibrationError"]
 
@@ -172,6 +178,7 @@ class AdaptiveBinCalibrationError(BaseEstimator, ScorerBase):
                 options["average"] = "top_label"
             if sample_weight is not None:
                 options["sample_weight"] = sample_weight
+            check_query_options(estimator, options)
             return ask(X, y, **options)
         if self.unit != "tag" or self.pairs is not None:
             raise ValueError(

@@ -2,6 +2,7 @@
 
 from sklearn_calib.queries._classifier import AVERAGES, classifier_queries
 from sklearn_calib.queries._links import LinkQuestions, link_queries
+from sklearn_calib.queries._options import check_query_options
 from sklearn_calib.queries._queries import Queries, as_queries
 from sklearn_calib.queries._tags import UNITS, tag_queries
 
@@ -11,6 +12,7 @@ __all__ = [
     "LinkQuestions",
     "Queries",
     "as_queries",
+    "check_query_options",
     "classifier_queries",
     "link_queries",
     "tag_queries",

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_calib._validation import Array, check_sample_weight
+from sklearn_calib._validation import Array, check_number, check_sample_weight
 from sklearn_calib._validation_documents import check_entities, check_link_proba, check_lists
 from sklearn_calib.queries._queries import Queries
 
@@ -65,7 +65,7 @@ class LinkQuestions:
     def __init__(
         self, link_proba: Iterable[Array], *, min_proba: float = 0.0, sample_weight: Any = None
     ) -> None:
-        if not 0.0 <= min_proba <= 1.0:
+        if check_number(min_proba, "min_proba") > 1.0:
             raise ValueError(f"min_proba must lie in [0, 1], got {min_proba!r}.")
         self.kept, parts = [], []
         for proba in link_proba:

@@ -191,5 +191,7 @@ def test_link_queries_refuse(proba, entities, message):
 def test_link_queries_refuse_a_single_matrix_of_the_wrong_kind():
     with pytest.raises(TypeError, match="list with one entry for each document"):
         link_queries(None, [[1]])
+    with pytest.raises(TypeError, match=r"min_proba must be .*, got 'a'"):
+        link_queries([np.eye(2)], [[0, 1]], min_proba="a")
     with pytest.raises(ValueError, match="min_proba"):
         link_queries([np.eye(2)], [[1, 2]], min_proba=2)

@@ -5,6 +5,7 @@ import pickle
 from datetime import date, datetime
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from sklearn_calib import Document
@@ -60,6 +61,8 @@ def test_nothing_can_be_changed():
     assert doc.mentions.tolist() == [[0, 1, 0]]
     with pytest.raises(ValueError, match="read-only"):
         doc.mentions[0, 0] = 1
+    with pytest.raises(ValueError, match="read-only"):
+        doc.sentence_index[0] = 1
     with pytest.raises(AttributeError):
         doc.id = "other"
     with pytest.raises(TypeError):
@@ -101,6 +104,15 @@ def test_empty_documents_are_documents():
     assert len(Document("d", WORDS, mentions=np.empty((0, 3)), entities=[])) == 0
 
 
+def test_mentions_of_other_kinds():
+    assert Document("d", WORDS, mentions=None).mentions.shape == (0, 3)
+    frame = pd.DataFrame({"start": [0, 3], "end": [2, 4]})
+    doc = Document("d", WORDS, mentions=frame, entities=pd.Series(["a", "a"], index=[5, 6]))
+    assert doc.mentions.tolist() == [[0, 2, 1], [3, 4, 3]]
+    assert doc.entities.tolist() == [0, 0]
+    assert len(Document("d", WORDS, mentions=frame[:0])) == 0
+
+
 def test_replace_and_select():
     doc = Document("d", WORDS, mentions=[(0, 2), (3, 4)], entities=[5, 6])
     assert doc.replace(entities=None).entities is None
@@ -123,6 +135,7 @@ def test_replace_and_select():
         ({"mentions": [(0, 1)], "entities": [1, 2]}, "1 mentions; it has 2"),
         ({"mentions": [(0, 1)], "entities": [None]}, "mention 0: its entity is missing"),
         ({"mentions": [(0, 1)], "entities": [float("nan")]}, "mention 0: its entity is missing"),
+        ({"mentions": [(0, 1)], "entities": [pd.NA]}, "mention 0: its entity is missing"),
         ({"sentence_starts": [1, 3]}, "begin with 0"),
         ({"sentence_starts": [0, 9]}, "below the number of tokens"),
         ({"heads": [0] * 7}, "token 0 depends on token 0"),
@@ -146,6 +159,12 @@ def test_bad_input_is_named(options, message):
         ({"tokens": ["a", 1]}, "entry 1 is 1"),
         ({"id": 3}, "must be a str"),
         ({"mentions": [(0.0, 1.0)]}, "integers"),
+        ({"mentions": 5}, "Document 'd': mentions must be a sequence of values, got int"),
+        ({"entities": 5}, "entities must be a sequence of values, got int"),
+        ({"heads": 5}, "heads must be a sequence of integers, got int"),
+        ({"sentence_starts": 5}, "sentence_starts must be a sequence of integers, got int"),
+        ({"mentions": [(0, 1)], "entities": {"a": 1}}, "entities must be a sequence"),
+        ({"mentions": [(0, 1)], "entities": np.zeros((1, 2))}, r"mention 0: its entity .*\[0.0,"),
     ],
 )
 def test_bad_types_are_named(options, message):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
 
 from sklearn_calib import (
@@ -145,6 +146,12 @@ def test_model_selection(data):
     assert np.isfinite(found["test_score"]).all()
 
 
+@pytest.mark.parametrize(("end", "option"), [("top_label", "average"), ("tag_pair", "unit")])
+def test_scorers_of_tags_do_not_apply_to_links(model, data, end, option):
+    with pytest.raises(TypeError, match=f"^{option}=.* does not apply to AntecedentModel"):
+        get_scorer(f"{NAME}_{end}")(model, data.documents, data.entities)
+
+
 def test_clones_and_pickles(model, data):
     again = pickle.loads(pickle.dumps(model))
     a, b = model.predict_proba(data.documents[:3]), again.predict_proba(data.documents[:3])
@@ -267,6 +274,7 @@ def test_verbose_and_convergence(data, capsys):
         ({"cost": (1, 2)}, "cost="),
         ({"cost": (1, 2, -3)}, "cost="),
         ({"features": "deep"}, "features='deep' is not known"),
+        ({"features": []}, "features is empty"),
         ({"max_iter": 0}, "max_iter must be at least 1"),
         ({"max_antecedents": 0}, "max_antecedents must be at least 1"),
     ],
@@ -290,6 +298,21 @@ def wrong(**parts):
     return features
 
 
+def every(types=("x",), mention=("a",), backoff=("a",), pair=0):
+    """The same features for all mentions."""
+
+    def features(document):
+        n = len(document)
+        return MentionFeatures(
+            list(types) * n,
+            {"w": list(mention) * n},
+            {"w": list(backoff) * n},
+            {"p": np.full((n, n), pair)},
+        )
+
+    return features
+
+
 @pytest.mark.parametrize(
     ("features", "message"),
     [
@@ -300,6 +323,26 @@ def wrong(**parts):
 )
 def test_bad_features_are_named(data, features, message):
     with pytest.raises(ValueError, match=message):
+        AntecedentModel(features=features).fit(data.documents[:3], data.entities[:3])
+
+
+@pytest.mark.parametrize(
+    ("features", "message"),
+    [
+        (wrong(types=3), "feature 'types' must have one entry"),
+        (wrong(mention={"w": 3}), "feature 'w' must have one entry"),
+        (every(mention=[["a"]]), "feature 'w' must have one entry"),
+        (every(mention=[7]), "feature 'w' must hold strings.* mention 0 has 7"),
+        (every(types=[None]), "feature 'types' must hold strings; mention 0 has None"),
+        (every(backoff=[7]), "backoff 'w' must hold strings"),
+        (wrong(mention=None), "mention of MentionFeatures must map names to values; got None"),
+        (wrong(pair={"p": [[1], [1, 2]]}), "pair feature 'p' is ragged"),
+        (every(pair=-1), "pair feature 'p' has the category -1"),
+        (every(pair=10**14), "pair feature 'p' has the category 100000000000000"),
+    ],
+)
+def test_features_of_the_wrong_kind_are_named(data, features, message):
+    with pytest.raises((TypeError, ValueError), match=f"Document 'simulated-0': {message}"):
         AntecedentModel(features=features).fit(data.documents[:3], data.entities[:3])
 
 
@@ -316,6 +359,8 @@ def test_bad_documents_are_named(model, data):
         AntecedentModel().fit([Document("d", ["a"], mentions=[(0, 1)])])
     with pytest.raises(ValueError, match="nothing to learn"):
         AntecedentModel().fit([Document("d", ["a"])])
+    with pytest.raises(TypeError, match=r"y\[0\], document 'simulated-0', must be a sequence"):
+        AntecedentModel().fit(data.documents[:2], [0, 1])
     with pytest.raises(TypeError, match="a name, a callable"):
         AntecedentModel(features=3).fit(data.documents[:2])
 

@@ -90,6 +90,12 @@ def test_bad_input_is_named():
         coreference_scores([[0], [0, 1]], [[0], [0]])
     with pytest.raises(ValueError, match="entities_true has 1, entities_pred has 2"):
         coreference_scores([[0]], [[0], [0]])
+    with pytest.raises(TypeError, match=r"entities_true\[0\] must be a sequence of entities"):
+        coreference_scores([0, 1], [0, 1])
+    with pytest.raises(ValueError, match=r"entities_true\[0\] is ragged"):
+        coreference_scores([[[0], [0, 1]]], [[0, 1]])
+    with pytest.raises(ValueError, match=r"entities_true\[0\] must have one entity for each men"):
+        coreference_scores([[[0], [1]]], [[0, 1]])
 
 
 def test_equal_a_public_scorer():

@@ -124,3 +124,5 @@ def test_simulated_documents_follow_their_options():
     assert one.documents[0].heads is not None
     with pytest.raises(ValueError, match="sharpness"):
         make_coref_documents(3, sharpness=0)
+    with pytest.raises(ValueError, match="sharpness must be a positive finite number"):
+        make_coref_documents(3, sharpness=np.inf)
