@@ -105,14 +105,16 @@ def find_mentions(document: Document) -> Array:
 def document_from_spacy(
     doc: Any, *, id: str = "document", mentions: Any = None, entities: Any = None
 ) -> Document:
-    """Make a Document from a parsed spaCy `Doc`.
+    """Make a Document from a spaCy `Doc`.
 
     spaCy itself is not imported: any object with the same attributes will do.
 
     Parameters
     ----------
     doc : spacy.tokens.Doc
-        A text that a spaCy pipeline has parsed.
+        A text that a spaCy pipeline has split into sentences. What the
+        pipeline leaves out, such as lemmas or the parse, is None in the
+        document.
     id : str, default="document"
         Name of the document.
     mentions : sequence of Span, of (start, end) or of (start, end, head), default=None
@@ -143,15 +145,17 @@ def document_from_spacy(
     <Document 'document': 2 tokens, 1 sentence, 1 mention>
     """
     tokens = list(doc)
-    text = Document(
-        id,
-        [token.text for token in tokens],
-        lemmas=[token.lemma_ for token in tokens],
-        upos=[token.pos_ for token in tokens],
-        relations=[token.dep_ for token in tokens],
-        heads=[-1 if token.head.i == token.i else token.head.i for token in tokens],
-        sentence_starts=[sentence.start for sentence in doc.sents],
-    )
+    layers: dict[str, Any] = {
+        "lemmas": [token.lemma_ for token in tokens],
+        "upos": [token.pos_ for token in tokens],
+        "relations": [token.dep_ for token in tokens],
+    }
+    # What a pipeline has not found is "" for every token.
+    known = {name: values for name, values in layers.items() if any(values) or not tokens}
+    if "relations" in known:
+        known["heads"] = [-1 if token.head.i == token.i else token.head.i for token in tokens]
+    starts = [sentence.start for sentence in doc.sents]
+    text = Document(id, [token.text for token in tokens], sentence_starts=starts, **known)
     if mentions is not None:
         mentions = [
             (m.start, m.end, m.root.i) if hasattr(m, "root") else tuple(m) for m in mentions
@@ -162,7 +166,7 @@ def document_from_spacy(
 def document_from_stanza(
     doc: Any, *, id: str = "document", mentions: Any = None, entities: Any = None
 ) -> Document:
-    """Make a Document from a parsed Stanza `Document`.
+    """Make a Document from a Stanza `Document`.
 
     Stanza itself is not imported: any object with the same attributes will do.
 

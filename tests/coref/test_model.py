@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import get_scorer
@@ -261,6 +262,17 @@ def test_verbose_and_convergence(data, capsys):
         model = AntecedentModel(max_iter=2, verbose=True).fit(documents, entities)
     assert model.n_iter_ == 2
     assert "iteration 2: objective" in capsys.readouterr().out
+
+
+def test_training_that_stops_early_is_reported(data, monkeypatch):
+    def stopped(*args, **options):
+        result = minimize(*args, **options)
+        result.status, result.message = 2, "ABNORMAL"
+        return result
+
+    monkeypatch.setattr("sklearn_calib.coref._model.minimize", stopped)
+    with pytest.warns(ConvergenceWarning, match=r"stopped early, after \d+ iterations.*ABNORMAL"):
+        AntecedentModel().fit(data.documents[:3], data.entities[:3])
 
 
 @pytest.mark.parametrize(

@@ -345,6 +345,18 @@ def test_stanza():
     assert doc.entities.tolist() == [4, 4]
 
 
+def test_spacy_pipelines_that_leave_things_out():
+    source = spacy_like()
+    for token in source:
+        token.lemma_ = token.pos_ = token.dep_ = ""
+        token.head = token
+    doc = document_from_spacy(source, mentions=[(4, 6)])
+    assert (doc.lemmas, doc.upos, doc.heads, doc.relations) == (None, None, None, None)
+    assert doc.mentions.tolist() == [[4, 6, 5]]
+    with pytest.raises(ValueError, match="'document' has no upos"):
+        document_from_spacy(source)
+
+
 def test_stanza_pipelines_that_leave_things_out():
     source = stanza_like()
     source.sentences[0].words[2].lemma = None
