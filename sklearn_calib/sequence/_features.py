@@ -46,14 +46,22 @@ def _shape(word: str) -> str:
     return _RUN.sub(r"\1", word.translate(_KINDS))
 
 
+def _starts(word: str) -> list[str]:
+    return [word[:n] for n in range(1, min(4, len(word)) + 1)]
+
+
+def _ends(word: str) -> list[str]:
+    return [word[-n:] for n in range(1, min(4, len(word)) + 1)]
+
+
 # Each part of a word is a function that returns its values, mostly one.
 PARTS: dict[str, Callable[[str], Sequence[Any]]] = {
     "w": lambda word: (word,),
     "lower": lambda word: (word.lower(),),
     "shape": lambda word: (_shape(word),),
     "length": lambda word: (min(len(word), 12),),
-    "prefix": lambda word: [word[:n].lower() for n in range(1, min(4, len(word)) + 1)],
-    "suffix": lambda word: [word[-n:].lower() for n in range(1, min(4, len(word)) + 1)],
+    "prefix": lambda word: _starts(word.lower()),
+    "suffix": lambda word: _ends(word.lower()),
     "end": lambda word: (word[-3:],),
 }
 
@@ -104,22 +112,26 @@ class WordFeatures:
         length = np.repeat(lengths, lengths)
         position = np.arange(len(words)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         parts = {part: _values(part, number) for part in set(chain(*self.templates.values()))}
-        total: Array | None = None
-        for offset, names in self.templates.items():
+        # A row for each distance and word, and one for a place outside the sentence.
+        size, distances = len(number) + 1, len(self.templates)
+        rows, columns = [], []
+        there = np.full((len(words), distances), len(number))
+        for k, (offset, names) in enumerate(self.templates.items()):
             at = self._prefix(offset)
-            # One row more, for a place outside the sentence.
-            rows, columns = [np.array([len(number)])], [_columns([f"{at}edge"], index)]
+            rows.append(np.array([k * size + len(number)]))
+            columns.append(_columns([f"{at}edge"], index))
             for name in names:
                 who, which, values = parts[name]
-                rows.append(who)
+                rows.append(k * size + who)
                 columns.append(_columns([f"{at}{name}={v}" for v in values], index)[which])
-            table = (_matrix(rows, columns, len(number) + 1, len(index)) @ weights).toarray()
-            inside = (position + offset >= 0) & (position + offset < length)
-            there = np.full(len(words), len(number))
-            there[inside] = word[np.flatnonzero(inside) + offset]
-            total = table[there] if total is None else np.add(total, table[there], out=total)
-        assert total is not None
-        return total
+            inside = np.flatnonzero((position + offset >= 0) & (position + offset < length))
+            there[inside, k] = word[inside + offset]
+        there += size * np.arange(distances)
+        table = _indicators(rows, columns, (size * distances, len(index))) @ weights
+        ends = np.arange(0, there.size + 1, distances)
+        shape = (len(words), size * distances)
+        which = sparse.csr_matrix((np.ones(there.size), there.ravel(), ends), shape=shape)
+        return which @ table.toarray()
 
 
 FEATURES = {
@@ -153,10 +165,11 @@ def _columns(names: list[str], index: Mapping[str, int]) -> Array:
     return np.fromiter(map(index.get, names, repeat(-1)), np.intp, len(names))
 
 
-def _matrix(rows: list[Array], columns: list[Array], n: int, k: int) -> Any:
+def _indicators(rows: list[Array], columns: list[Array], shape: tuple[int, int]) -> Any:
+    """Return a matrix of ones; a column of -1 stands for none."""
     row, column = np.concatenate(rows), np.concatenate(columns)
     keep = column >= 0
-    return sparse.csr_matrix((np.ones(keep.sum()), (row[keep], column[keep])), shape=(n, k))
+    return sparse.csr_matrix((np.ones(keep.sum()), (row[keep], column[keep])), shape=shape)
 
 
 def _c_string(name: str) -> str:

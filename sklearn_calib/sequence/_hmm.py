@@ -198,7 +198,7 @@ class HMMTagger(SequenceTagger):
                 # Logarithms of the words that occur, each taken once.
                 used = np.zeros(self.hmm_.emissionprob_.shape[1], dtype=bool)
                 used[symbols] = True
-                emission = self.hmm_.emissionprob_[:, used].T[:, self._states]
+                emission = np.ascontiguousarray(self.hmm_.emissionprob_[self._states][:, used].T)
                 potentials = np.log(emission)[np.cumsum(used)[symbols] - 1]
             else:
                 potentials = self._observed(sentences)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 
@@ -13,17 +14,20 @@ UNKNOWN = ("signature", "hapax", "uniform", "dirichlet")
 LEAST = 5
 ANY = "<unknown>"
 
+_DIGIT = re.compile(r"\d")
+_LETTER_OR_DIGIT = re.compile(r"[^\W_]")
+
 
 def _shape(word: str) -> str:
     """Return which kinds of characters a word has."""
     kinds = ""
-    if any(character.isdigit() for character in word):
+    if _DIGIT.search(word):
         kinds += "0"
     if word[:1].isupper():
         kinds += "A" if word.isupper() and len(word) > 1 else "X"
     if "-" in word:
         kinds += "-"
-    if not any(character.isalnum() for character in word):
+    if not _LETTER_OR_DIGIT.search(word):
         kinds += "."
     return kinds
 

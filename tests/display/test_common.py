@@ -225,9 +225,11 @@ def test_every_keyword_of_plot_can_be_passed_on(make):
     }
     assert len(defaults) >= 5
     display = make(**defaults)
-    kind = "point_kwargs" if "point_kwargs" in defaults else "curve_kwargs"
-    with pytest.raises((AttributeError, TypeError), match="colour"):
-        display.plot(**{kind: {"colour": "red"}})
+    routed = [name for name in defaults if name.endswith("_kwargs")]
+    assert routed
+    for name in routed:
+        with pytest.raises((AttributeError, TypeError), match="colour"):
+            display.plot(**{name: {"colour": "red"}})
 
 
 @every_display
