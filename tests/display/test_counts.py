@@ -58,7 +58,7 @@ def test_panels():
 
 
 def test_one_period_and_names_instead_of_dates():
-    posterior = count_tags([["a", "b"]], [[["N", "V"], ["N", "N"]]])
+    posterior = count_tags([["a", "b"]], [[["N", "V"], ["N", "N"]] * 10])
     display = CountDisplay.from_posterior(posterior, keys=["N"])
     assert display.lines_["N"].get_ydata().tolist() == [1.5]
     assert display.bests_["N"] is None
