@@ -41,15 +41,15 @@ class Tally:
         try:
             return period_of(f"Document {id!r}", date, self.period, document)
         except UndatedError as error:
-            return self.undated(number, id, error)
+            return self.undated(number, id, str(error))
 
-    def undated(self, number: int, id: str, error: UndatedError) -> None:
+    def undated(self, number: int, id: str, reason: str) -> None:
         """Skip a document without a date, or raise."""
         if not self.skip_undated:
             raise UndatedError(
-                f"{error} Give it a date, or pass undated='skip' to leave such documents out."
+                f"{reason} Give it a date, or pass undated='skip' to leave such documents out."
             ) from None
-        self.skipped.append(SkippedDocument(number, id, str(error)))
+        self.skipped.append(SkippedDocument(number, id, reason))
 
     def add(self, id: str, period: Any, weight: float, answer: Answer) -> None:
         """Add the answer of a document."""

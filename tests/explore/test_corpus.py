@@ -96,6 +96,47 @@ def test_failures_are_reported_and_skipped_only_on_request():
     assert post.skipped[0].reason == "OSError: file ends in the middle"
 
 
+class OddError(Exception):
+    """An exception that cannot be unpickled."""
+
+    def __init__(self, line, column):
+        super().__init__(f"line {line}, column {column}")
+
+
+def odd():
+    raise OddError(3, 5)
+
+
+def test_any_exception_comes_back_from_a_worker():
+    stream = [*CORPUS.documents[:3], odd]
+    options = {"n_jobs": 2, "batch_size": 2, "n_samples": 3}
+    with pytest.warns(UserWarning, match="1 of 4 documents were skipped"):
+        post = count_corpus(stream, CORPUS.model, RULE, on_error="skip", **options)
+    assert post.skipped[0].reason == "OddError: line 3, column 5"
+    with pytest.raises(RuntimeError, match="OddError: line 3, column 5 Pass on_error") as caught:
+        count_corpus(stream, CORPUS.model, RULE, **options)
+    assert "in odd" in caught.value.__notes__[0]
+
+
+def test_a_rule_that_cannot_be_sent_is_named():
+    class Locked(AgentRule):
+        def __getstate__(self):
+            raise TypeError("cannot pickle a lock")
+
+    rule = Locked(country_lexicon())
+    with pytest.raises(TypeError, match=r"Not everything can be pickled.*rule Locked"):
+        count_corpus(CORPUS.documents, CORPUS.model, rule, n_jobs=2, n_samples=2)
+
+
+def test_an_error_of_the_stream_itself_is_raised():
+    def stream():
+        yield CORPUS.documents[0]
+        raise OSError("disk is gone")
+
+    with pytest.raises(OSError, match="disk is gone"):
+        count_corpus(stream(), CORPUS.model, RULE, on_error="skip")
+
+
 def test_a_stream_is_not_read_ahead_without_bound():
     read = []
 
