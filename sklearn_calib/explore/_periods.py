@@ -42,6 +42,12 @@ def period_of(where: str, date: Any, period: Any, document: Any) -> Any:
         found = period(document)
         if found is None:
             raise UndatedError(f"{where} has no period: the function returned None.")
+        try:
+            hash(found)
+        except TypeError:
+            raise TypeError(
+                f"{where}: its period {found!r} is not hashable. Return a str, a number or a tuple."
+            ) from None
         return found
     if date is None:
         raise UndatedError(f"{where} has no date, so that its {PERIODS[period]} is not known.")

@@ -107,6 +107,9 @@ def test_rule_runs_once_for_each_distinct_entity():
         ({"b"}, ("b",)),
         ((k for k in "ab"), ("a", "b")),
         (3, (3,)),
+        ([None, "a", False, np.False_], ("a",)),
+        ([True], ("yes",)),
+        (np.array(True), ("yes",)),
     ],
 )
 def test_what_a_rule_may_return(returned, keys):
@@ -279,10 +282,11 @@ def test_keys_can_be_named_and_empty_series_are_zero():
 def test_rule_queries():
     docs = [document("a", entities=[0, 0]), document("b", entities=[0, 1])]
     queries = rule_queries(docs, [samples(0.3), samples(0.0)], linked)
-    assert queries.y_prob.tolist() == [0.3]
+    assert queries.y_prob.tolist() == [30.5 / 101]
     assert queries.y_true.tolist() == [True]
     every = rule_queries(docs, [samples(0.3), samples(0.0)], linked, keys=["yes"])
     assert every.y_true.tolist() == [True, False]
+    assert every.y_prob.tolist() == [30.5 / 101, 0.5 / 101]
     # What is asked does not depend on the answer.
     missed = [docs[0].replace(id="c"), docs[0]]
     assert len(rule_queries(missed, [samples(0.0), samples(0.3)], linked)) == 1
