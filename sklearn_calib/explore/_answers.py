@@ -92,7 +92,7 @@ def check_samples(samples: Any, n: int, where: str, unit: str) -> Array:
     if array.ndim != 2 or array.shape[1] != n or array.shape[0] == 0:
         raise ValueError(
             f"{where} has {n} {unit}s, so that its samples must have shape (n_samples, {n}); got "
-            f"{array.shape}. Are the samples in the order of the documents?"
+            f"{array.shape}. Are the samples in the right order?"
         )
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         raise ValueError(f"{where}: its samples contain NaN or infinity.")

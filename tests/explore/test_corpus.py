@@ -177,12 +177,12 @@ def test_options(capsys):
 # --- the intervals
 
 
-def simulate(temperature, *, seeds, n_documents=240):
+def simulate(temperature, *, seeds, n_documents=240, n_samples=100):
     """Return posteriors by year whose `best` are the true counts."""
     found = []
     for seed in range(seeds):
         corpus = make_event_corpus(n_documents, temperature=temperature, random_state=seed)
-        samples = corpus.model.sample(corpus.documents, 100, random_state=seed)
+        samples = corpus.model.sample(corpus.documents, n_samples, random_state=seed)
         truth = [document.entities for document in corpus.documents]
         found.append(count_documents(corpus.documents, samples, RULE, period="Y", best=truth))
     return found
@@ -215,6 +215,14 @@ def test_intervals_cover_known_events_closely():
     assert 0.935 <= covered(found, "exact") <= 0.99
     assert 0.925 <= covered(found, "normal") <= 0.975
     assert 0.935 <= covered(found, "quantile") <= 0.99
+
+
+@pytest.mark.slow
+def test_intervals_of_twenty_samples_cover_and_those_of_two_do_not():
+    # 600 counts; the standard error is .009.
+    assert covered(simulate(1.0, seeds=50, n_samples=20), "exact") >= 0.925
+    with pytest.warns(UserWarning, match="too narrow"):
+        assert covered(simulate(1.0, seeds=50, n_samples=2), "exact") < 0.85
 
 
 def test_rule_of_a_model_that_knows_is_calibrated():
