@@ -22,8 +22,8 @@ METHODS = ("auto", "exact", "normal", "quantile")
 
 # Intervals from fewer samples cover too little: 76 % with 2 samples, 92 % with 5, for 95 %.
 _FEW = 20
-# Unequal weights with more multiples of their unit than this are taken as continuous.
-_MOST_MULTIPLES = 100_000
+# Sums of unequal weights with more possible values than this are taken as continuous.
+_MOST_VALUES = 20_000
 
 
 class NoUnitError(ValueError):
@@ -135,6 +135,8 @@ def _multiples(weight: Array, spread: Array) -> tuple[float, Array]:
             raise NoUnitError(f"{value:g} and {least:g} have no common unit.")
         parts = math.lcm(parts, ratio.denominator)
     times = np.rint(weight / least * parts)
-    if not (times * spread).sum() <= _MOST_MULTIPLES:
+    width = times * spread
+    # By Hoeffding's inequality the values beyond 6 of these norms on each side are negligible.
+    if not min(width.sum(), 12.0 * np.sqrt(np.square(width).sum())) <= _MOST_VALUES:
         raise NoUnitError(f"their common unit is {least / parts:g}, far below their sum.")
     return least / parts, times.astype(np.int64)

@@ -71,6 +71,15 @@ def test_weights_with_a_common_unit_are_exact(unit):
     assert (low[0, 0], high[0, 0]) == (0.5, 2.5)
 
 
+def test_many_documents_of_two_weights_are_exact():
+    n = 6_000
+    post = counted(n, sample_weight=[1.0, 1.25] * (n // 2))
+    found = np.array(post.confidence_interval(method="exact")).ravel()
+    # Close to normal: a mean of 3,375, and the exact standard deviation of independent documents.
+    spread = np.sqrt(n / 2 * 0.25 * (1 + 1.25**2))
+    np.testing.assert_allclose(found, [3375 - 1.96 * spread, 3375 + 1.96 * spread], atol=0.5)
+
+
 def test_differences_and_intervals_agree_about_weights():
     docs = [document("a", date="2001-05-01"), document("b", date="2002-05-01")]
     for weights, method in [([1, 2.5], "exact"), ([1, np.pi], "quantile")]:
