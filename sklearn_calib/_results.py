@@ -23,6 +23,13 @@ class ConfidenceInterval(NamedTuple):
     high: Any
 
 
+def read_only(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return a view of an array that cannot be written to."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
 def percent(level: float) -> str:
     """Return a level as it is written: 95%, or 99.5%."""
     return f"{100.0 * level:g}%"
@@ -50,7 +57,7 @@ def format_table(columns: Mapping[str, Sequence[Any]], most: int = 20) -> str:
         name: ["..." if i < 0 else cell(values[i]) for i in shown]
         for name, values in columns.items()
     }
-    widths = {name: max(len(name), *map(len, texts[name])) for name in columns}
+    widths = {name: max(map(len, [name, *texts[name]])) for name in columns}
     lines.append("  ".join(name.rjust(widths[name]) for name in columns))
     for i in range(len(shown)):
         lines.append("  ".join(texts[name][i].rjust(widths[name]) for name in columns))

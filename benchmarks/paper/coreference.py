@@ -8,7 +8,7 @@ same documents (`calibration_null`). Run with
 
     python benchmarks/paper/coreference.py
 
-which takes about half an hour on one core (--quick: GUM test only, two minutes), and
+which takes about half an hour on one core (--quick: GUM test only, three minutes), and
 leaves paper_coreference.json in benchmarks/results/ and Figure 5 in docs/_static/.
 """
 

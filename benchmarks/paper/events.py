@@ -148,7 +148,7 @@ def gum(documents: list[Document], memory: Memory, n_samples: int, seed: int) ->
             "queries": len(queries),
             "true": truth.best.sum(),
             "never_sampled": truth.best.sum() - queries.y_true.sum(),
-            "expected": queries.y_prob.sum(),
+            "expected": model.mean.sum(),
             # Countries of one document depend on each other: sums are taken sample by sample.
             "total_interval": summed(model),
             "best": model.best.sum(),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import re
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from datetime import date as Date
+from datetime import datetime as DateTime
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -49,8 +52,8 @@ class Document:
     heads : array-like of int of shape (n_tokens,), default=None
         Token on which each token depends; -1 for a root.
     date : date, datetime64 or str, default=None
-        When the document was written; a str must be ISO 8601. Year or month
-        alone are allowed.
+        When the document was written; a str must be ISO 8601, and its time of
+        day is ignored. Year or month alone are allowed.
     genre : str, default=None
         Kind of text.
     speakers : sequence of str or None, default=None
@@ -129,6 +132,14 @@ class Document:
                 lambda i: (
                     f"depends on token {heads[i]}, but a head is another of the {n} tokens, "
                     "or -1 for a root"
+                ),
+            )
+            self._refuse(
+                _on_cycle(heads),
+                "token",
+                lambda i: (
+                    "depends on itself through its heads; a parse is a tree, and its root has "
+                    "the head -1"
                 ),
             )
             set_("heads", heads)
@@ -351,17 +362,34 @@ def _integers(values: Any, name: str, shape: tuple[int | None, ...]) -> Array:
     return array.astype(np.intp)
 
 
+def _on_cycle(heads: Array) -> Array:
+    """Tell which tokens depend on themselves, directly or through others."""
+    above, steps = heads, 1
+    while steps < len(heads) and (above >= 0).any():
+        above = np.where(above >= 0, above[above], -1)
+        steps *= 2
+    found = np.zeros(len(heads), dtype=bool)
+    found[above[above >= 0]] = True
+    return found
+
+
 def _date(value: Any, id: str) -> np.datetime64 | None:
     if value is None:
         return None
-    if isinstance(value, (str, Date, np.datetime64)):
-        try:
-            found = np.datetime64(value)
-        except ValueError:
-            found = np.datetime64("NaT")
-        if not np.isnat(found):
-            unit = np.datetime_data(found.dtype)[0]
-            return found if unit in ("Y", "M", "D") else found.astype("datetime64[D]")
+    found: Any = np.datetime64("NaT")
+    if isinstance(value, str):
+        with contextlib.suppress(ValueError):
+            coarse = re.fullmatch(r"\d{4}(-\d{2})?", value)
+            found = np.datetime64(value if coarse else DateTime.fromisoformat(value).date())
+    elif isinstance(value, np.datetime64):
+        found = value
+    elif isinstance(value, Date) and value == value:  # pandas' NaT is not equal to itself
+        found = np.datetime64(value.date() if isinstance(value, DateTime) else value)
+    if not np.isnat(found):
+        unit = np.datetime_data(found.dtype)[0]
+        found = found if unit in ("Y", "M", "D") else found.astype("datetime64[D]")
+        if 1 <= int(found.astype("datetime64[Y]").astype(int)) + 1970 <= 9999:
+            return found
     raise ValueError(
         f"Document {id!r}: date={value!r} is not a date. Pass a datetime.date, a datetime64, or a "
         "str such as '2015-09-17'; leave it out if it is not known."

@@ -25,6 +25,19 @@ _DEED = (
     ("They {} the town .", "they {} the town ."),
     ("PRON VERB DET NOUN PUNCT", "1 -1 3 1 1", "nsubj root det obj punct"),
 )
+# Past of verbs of war and speech that are not regular.
+_PAST = {
+    "fight": "fought",
+    "hit": "hit",
+    "hold": "held",
+    "leave": "left",
+    "say": "said",
+    "shoot": "shot",
+    "strike": "struck",
+    "take": "took",
+    "tell": "told",
+    "win": "won",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +103,8 @@ def make_event_corpus(
     n_documents : int, default=1000
         Number of documents. They are dated 2001 to 2003.
     verbs : sequence of str, default=("attack", "warn")
-        What somebody does, one of these lemmas at random.
+        What somebody does, one of these lemmas at random. The past of regular
+        verbs is formed by rule, that of some others is known ("struck").
     concentration : float, default=0.5
         How clear it is who "they" are: the parameter of the Dirichlet law from
         which the probabilities of the antecedents are drawn. Near 0 one of them
@@ -126,6 +140,7 @@ def make_event_corpus(
             f"concentration and temperature must be positive, got {concentration!r} and "
             f"{temperature!r}."
         )
+    lemmas = _check_verbs(verbs)
     rng = check_generator(random_state)
     days = int((_LAST - _FIRST).astype(int))
     dates = np.sort(rng.integers(days, size=n_documents))
@@ -135,13 +150,12 @@ def make_event_corpus(
         share = 1.0 + np.cos(2.0 * np.pi * (day / days + np.arange(len(ADJECTIVES)) / 4.0))
         share = (share + 0.2) / (share + 0.2).sum()
         names = rng.choice(list(ADJECTIVES), size=rng.integers(2, 5), replace=False, p=share)
-        deeds = rng.choice(list(verbs), size=rng.integers(1, 3))
+        deeds = rng.choice(lemmas, size=rng.integers(1, 3))
         truth = _antecedents(len(names), len(deeds), concentration, rng)
         id = f"news-{number:05d}"
         entities = sample_entities(truth, 1, rng)[0]
         documents.append(_document(id, names.tolist(), deeds.tolist(), entities, _FIRST + day))
-        sharp = truth ** (1.0 / temperature)
-        proba[id] = sharp / sharp.sum(axis=1, keepdims=True)
+        proba[id] = _sharpen(truth, temperature)
     return EventCorpus(documents, _KnownAntecedents(proba))
 
 
@@ -177,5 +191,30 @@ def _document(
     )  # fmt: skip
 
 
+def _sharpen(law: Array, temperature: float) -> Array:
+    """Return probabilities to the power of one over a temperature, scaled to sum to 1."""
+    with np.errstate(divide="ignore"):
+        log = np.log(law)
+    # By the largest of a row first, so that small temperatures leave something.
+    sharp = np.exp((log - log.max(axis=1, keepdims=True)) / temperature)
+    return sharp / sharp.sum(axis=1, keepdims=True)
+
+
+def _check_verbs(verbs: Any) -> list[str]:
+    if isinstance(verbs, str):
+        raise TypeError(f"verbs must be a list of lemmas, such as [{verbs!r}].")
+    found = list(verbs)
+    if not found:
+        raise ValueError("verbs is empty: somebody must do something.")
+    for verb in found:
+        if not isinstance(verb, str) or not verb.isalpha():
+            raise ValueError(f"verbs: {verb!r} is not a verb.")
+    return found
+
+
 def _past(verb: str) -> str:
+    if verb in _PAST:
+        return _PAST[verb]
+    if verb.endswith("y") and verb[-2:-1] not in tuple("aeiou"):
+        return verb[:-1] + "ied"
     return verb + ("d" if verb.endswith("e") else "ed")

@@ -26,13 +26,23 @@ from sklearn_calib.explore import CountPosterior
 __all__ = ["CountDisplay"]
 
 _BEST = "single best analysis"
+# Longer legends stand beside the axes, in columns.
+_INSIDE, _COLUMN = 10, 16
 
 
 @dataclass(frozen=True, eq=False)
 class CountDrawing:
-    """What a series took of the axes: its colour."""
+    """What a series took of the axes: its colour, and whether x holds dates."""
 
     colour: Any
+    dated: bool
+
+
+def _beside(ax: Any, place: float) -> Any:
+    """Return a transform that moves a series aside."""
+    from matplotlib.transforms import offset_copy
+
+    return offset_copy(ax.transData, ax.figure, x=8.0 * place, units="points")
 
 
 class CountDisplay:
@@ -168,14 +178,19 @@ class CountDisplay:
         self.bands_: dict[Any, Any] = {}
         self.bests_: dict[Any, Any] = {}
         show_best = best and self.best is not None
-        taken = [drawing.colour for drawing in drawings_on(self.ax_, CountDrawing)]
+        earlier = drawings_on(self.ax_, CountDrawing)
+        self._check_axes(earlier)
+        taken = [drawing.colour for drawing in earlier]
         colours = COLOURS[:1] if panels else free_colours(taken, len(self.keys))
+        # What is on the axes already stays in sight.
+        bottom = self.ax_.get_ylim()[0] if self.ax_.has_data() else 0.0
         for i, key in enumerate(self.keys):
             colour = colours[i % len(colours)]
             style = {"color": colour, "label": plain_text(key), **line_options(line_kwargs)}
-            self._series(i, style, line_options(best_kwargs), show_best, small=panels)
+            place = 0.0 if panels else len(earlier) + i - (len(self.keys) - 1) / 2.0
+            self._series(i, style, line_options(best_kwargs), show_best, panels, place)
         for at in dict.fromkeys(self.axes_):
-            self._dress(at, despine)
+            self._dress(at, despine, bottom)
         note = f"Count [{percent(self.confidence_level)} interval]"
         if panels:
             for at, key in zip(self.axes_, self.keys, strict=True):
@@ -191,9 +206,26 @@ class CountDisplay:
             self._legend(show_best, panels)
         return self
 
+    @property
+    def _dated(self) -> bool:
+        return self.x.dtype.kind == "M"
+
+    def _check_axes(self, earlier: list[CountDrawing]) -> None:
+        """Refuse dates on axes that have names, and the other way round."""
+        from matplotlib.category import UnitData
+
+        named = isinstance(self.ax_.xaxis.get_units(), UnitData)
+        if (self._dated and named) or any(drawing.dated != self._dated for drawing in earlier):
+            have, want = ("names", "dates") if self._dated else ("dates", "names")
+            raise ValueError(
+                f"The x axis of these axes has {have}, but the periods here are {want}; draw on "
+                "axes of their own, or leave ax out."
+            )
+
     def _series(
-        self, i: int, style: dict[str, Any], best_style: dict[str, Any], best: bool, *, small: bool
-    ) -> None:
+        self, i: int, style: dict[str, Any], best_style: dict[str, Any], best: bool, small: bool,
+        place: float,
+    ) -> None:  # fmt: skip
         key, ax = self.keys[i], self.axes_[i]
         colour = style["color"]
         low, high = (np.asarray(end)[:, i] for end in self.confidence_interval)
@@ -203,30 +235,37 @@ class CountDisplay:
             )
         else:  # a band of one point has no width
             self.bands_[key] = ax.vlines(self.x, low, high, color=colour, alpha=0.5)
-        style = {"linewidth": 1.2 if small else 1.8, **style}
-        if len(self.x) == 1:
             style = {"marker": "o", **style}
+        style = {"linewidth": 1.2 if small else 1.8, **style}
         (self.lines_[key],) = ax.plot(self.x, self.mean[:, i], **style)
-        remember(self.lines_[key], CountDrawing(self.lines_[key].get_color()))
+        remember(self.lines_[key], CountDrawing(self.lines_[key].get_color(), self._dated))
         self.bests_[key] = None
         if best:
             assert self.best is not None
             plain = {"color": "0.2" if small else colour, "linestyle": ":", "linewidth": 1.2}
             plain |= {"marker": "x"} if len(self.x) == 1 else {}
             (self.bests_[key],) = ax.plot(self.x, self.best[:, i], **{**plain, **best_style})
+        if len(self.x) == 1:  # series of one point stand beside each other
+            for artist in (self.bands_[key], self.lines_[key], self.bests_[key]):
+                if artist is not None:
+                    artist.set_transform(_beside(ax, place))
 
-    def _dress(self, ax: Any, despine: bool) -> None:
+    def _dress(self, ax: Any, despine: bool, bottom: float) -> None:
         """Set scales, grid and dates of one axes."""
-        if self.x.dtype.kind == "M":
+        from matplotlib.ticker import MaxNLocator
+
+        if self._dated:
             from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 
             locator = AutoDateLocator(minticks=3, maxticks=7)
             ax.xaxis.set_major_locator(locator)
             ax.xaxis.set_major_formatter(ConciseDateFormatter(locator))
-        # Counts start at 0; the normal interval alone may go below.
-        lowest = min(0.0, float(np.min(self.confidence_interval.low)))
-        ax.set_ylim(bottom=lowest)
-        ax.yaxis.get_major_locator().set_params(integer=True)
+        if ax.get_yscale() == "linear":
+            # Counts start at 0; the normal interval alone may go below.
+            lowest = min(0.0, float(np.min(self.confidence_interval.low)), bottom)
+            ax.set_ylim(bottom=lowest, auto=None)
+            if isinstance(ax.yaxis.get_major_locator(), MaxNLocator):
+                ax.yaxis.get_major_locator().set_params(integer=True)
         ax.grid(axis="y", color="0.9", linewidth=0.8)
         ax.set_axisbelow(True)
         if despine:
@@ -246,7 +285,12 @@ class CountDisplay:
                 )  # fmt: skip
             return
         handles, _ = self.ax_.get_legend_handles_labels()
-        self.ax_.legend(handles=handles + [dotted] * best, fontsize="small", loc="best")
+        handles += [dotted] * best
+        options: dict[str, Any] = {"loc": "best"}
+        if len(handles) > _INSIDE:
+            columns = -(-len(handles) // _COLUMN)
+            options = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0), "ncols": columns}
+        self.ax_.legend(handles=handles, fontsize="small", **options)
 
     @classmethod
     def from_posterior(

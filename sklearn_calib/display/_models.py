@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, Self
 
 from sklearn_calib._sklearn import safe_indexing
@@ -33,13 +34,13 @@ def fold_queries(
     ]
 
 
-class ModelDisplay:
+class ModelDisplay(ABC):
     """A display of queries, which any model can be asked for."""
 
     @classmethod
+    @abstractmethod
     def from_queries(cls, queries: Queries, **options: Any) -> Self:
         """Draw queries; every display says how."""
-        raise NotImplementedError
 
     @classmethod
     def from_estimator(

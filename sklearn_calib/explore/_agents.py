@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,10 @@ from sklearn_calib.explore._lexicon import as_lexicon
 __all__ = ["AgentRule"]
 
 _LAYERS = ("lemmas", "heads", "relations")
+_PASSIVE = re.compile(":pass$")
+_SUBJECT = re.compile("subj")
+# A verb that has its own subject, or is passive, does not share the subject of another.
+_OTHER_CLAUSE = re.compile("subj|:pass$")
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,21 +37,22 @@ class AgentRule:
         What counts as a country, or as anything else that has names. A mapping
         or a file is as in `Lexicon`.
     verbs : iterable of str or mapping of str to iterable of str, default=("attack",)
-        Lemmas of the verbs; or several lists of verbs by name, for example
+        Lemmas of the verbs, in any case; or several lists by name, for example
         `{"attack": ["attack", "bomb"], "speak": ["say"]}`. The names then stand for
         the verbs in what the rule returns.
     modifiers : iterable of str
         Relations through which a modifier of a mention's head names the
-        country. By default `nmod`, `nmod:poss`, `nmod:desc`, `amod`, `compound`
-        and `flat`. An empty list leaves heads alone.
+        country. By default `nmod`, `nmod:poss`, `nmod:desc`, `amod`, `compound`,
+        `flat` and `flat:name`. An empty list leaves heads alone.
     subjects : iterable of str, default=("nsubj",)
         Relations to a verb that make an agent.
     agents : iterable of str, default=("obl:agent",)
         Relations that make the agent of a passive.
     by : iterable of str, default=("by",)
         A plain `obl` of a passive verb is an agent as well if it has one of these
-        words as its `case`, for parses that have no `obl:agent`. An empty list
-        turns this off.
+        words as its `case`, for parses that have no `obl:agent`. A participle is
+        passive, too ("attacked by Iran, Iraq fell"). An empty list turns this
+        off.
     exclusive : bool, default=True
         Whether the country must be the only one among the entity's mentions.
         Where it need not be, the entity belongs to each of them.
@@ -68,7 +74,8 @@ class AgentRule:
     -----
     This is the function f(c, e; x) of section 6 of Nguyen and O'Connor (2015),
     in Universal Dependencies. The document must have `lemmas`, `heads` and
-    `relations`.
+    `relations`. Negation is not seen, as in the paper: an army that "did not
+    attack" counts.
 
     Examples
     --------
@@ -88,7 +95,15 @@ class AgentRule:
 
     lexicon: Any
     verbs: Any = ("attack",)
-    modifiers: Iterable[str] = ("nmod", "nmod:poss", "nmod:desc", "amod", "compound", "flat")
+    modifiers: Iterable[str] = (
+        "nmod",
+        "nmod:poss",
+        "nmod:desc",
+        "amod",
+        "compound",
+        "flat",
+        "flat:name",
+    )
     subjects: Iterable[str] = ("nsubj",)
     agents: Iterable[str] = ("obl:agent",)
     by: Iterable[str] = ("by",)
@@ -106,12 +121,13 @@ class AgentRule:
         names: dict[str, set[str]] = {}
         for name, verbs in self.verbs.items():
             for verb in verbs:
-                names.setdefault(verb, set()).add(name)
+                names.setdefault(verb.casefold(), set()).add(name)
         object.__setattr__(self, "_names", {verb: frozenset(n) for verb, n in names.items()})
         for name in ("modifiers", "subjects", "agents", "by", "verb_upos"):
             words = getattr(self, name)
             if words is not None or name != "verb_upos":
                 object.__setattr__(self, name, _words(words, name))
+        object.__setattr__(self, "_by", frozenset(word.casefold() for word in self.by))
         if not names:
             raise ValueError("verbs is empty: nobody could be an agent.")
         check_option(self.returns, "returns", ("key", "verb", "pair"))
@@ -161,7 +177,7 @@ class AgentRule:
         return BoundAgentRule(deeds, names, self.exclusive, self.returns)
 
     def _is_verb(self, document: Document, token: int) -> bool:
-        if document.lemmas[token] not in self._names:  # type: ignore[attr-defined]
+        if document.lemmas[token].casefold() not in self._names:  # type: ignore[attr-defined]
             return False
         return (
             self.verb_upos is None
@@ -172,8 +188,8 @@ class AgentRule:
     def _verbs(self, document: Document, token: int) -> frozenset[str]:
         """Return the verbs of which a token is the agent."""
         relations, heads = document.relations, document.heads
-        while self.conjuncts and relations[token] == "conj" and heads[token] >= 0:
-            token = int(heads[token])
+        if self.conjuncts:
+            token = _first_conjunct(document, token)
         verb = int(heads[token])
         if verb < 0 or not self._acts(document, token, verb):
             return frozenset()
@@ -184,10 +200,10 @@ class AgentRule:
                 for other in _children(document, verb)
                 if relations[other] == "conj"
                 and self._is_verb(document, int(other))
-                and not any("subj" in relations[child] for child in _children(document, other))
+                and not _has_child(document, other, _OTHER_CLAUSE)
             ]
         names: dict[str, frozenset[str]] = self._names  # type: ignore[attr-defined]
-        return frozenset[str]().union(*(names[document.lemmas[verb]] for verb in found))
+        return frozenset[str]().union(*(names[document.lemmas[verb].casefold()] for verb in found))
 
     def _acts(self, document: Document, token: int, verb: int) -> bool:
         """Tell whether a token is the agent of its verb."""
@@ -196,15 +212,12 @@ class AgentRule:
             return True
         if relation != "obl" or not self.by or not self._is_verb(document, verb):
             return False
+        by: frozenset[str] = self._by  # type: ignore[attr-defined]
         case = any(
-            document.relations[child] == "case" and document.tokens[child].lower() in self.by
+            document.relations[child] == "case" and document.tokens[child].casefold() in by
             for child in _children(document, token)
         )
-        return case and (
-            any(document.relations[child].endswith(":pass") for child in _children(document, verb))
-            # "the town attacked by the army" has nothing that is marked as passive.
-            or document.relations[verb] in ("acl", "amod")
-        )
+        return case and _is_passive(document, verb)
 
     def _countries(self, document: Document, heads: set[int]) -> dict[int, frozenset[str]]:
         """Return the countries that the head of a mention, or its modifiers, name."""
@@ -255,6 +268,35 @@ def _words(words: Any, name: str) -> frozenset[str]:
     if isinstance(words, str) or not isinstance(words, Iterable):
         raise TypeError(f"{name} must be a list of words, such as [{words!r}].")
     return frozenset(words)
+
+
+def _first_conjunct(document: Document, token: int) -> int:
+    """Return the first of the tokens that are joined with a token by "and"."""
+    seen = set()
+    while document.relations[token] == "conj" and document.heads[token] >= 0 and token not in seen:
+        seen.add(token)
+        token = int(document.heads[token])
+    return token
+
+
+def _is_passive(document: Document, verb: int) -> bool:
+    """Tell whether a verb is passive, which a parse does not always mark."""
+    if _has_child(document, verb, _PASSIVE):
+        return True
+    # "attacking by night", "to attack by night", "when they attacked by night"
+    infinitive = any(document.tokens[i].casefold() == "to" for i in _children(document, verb))
+    participle = not infinitive and not document.tokens[verb].casefold().endswith("ing")
+    if not participle or _has_child(document, verb, _SUBJECT):
+        return False
+    # "the town attacked by the army"; "attacked by the army, it fell"; "was bombed and attacked"
+    first = _first_conjunct(document, verb)
+    return document.relations[first] in ("acl", "amod", "advcl") or (
+        first != verb and _has_child(document, first, _PASSIVE)
+    )
+
+
+def _has_child(document: Document, token: int, relation: re.Pattern[str]) -> bool:
+    return any(relation.search(document.relations[child]) for child in _children(document, token))
 
 
 def _children(document: Document, token: int) -> list[int]:

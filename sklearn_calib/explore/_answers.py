@@ -46,21 +46,44 @@ class Answer:
 
 def as_keys(found: Any, where: str) -> tuple[Any, ...]:
     """Return the keys that a rule returned: none, one or several."""
-    if found is None or found is False or found is np.False_:
-        return ()
-    if found is True or found is np.True_:
-        return ("yes",)
+    if isinstance(found, np.ndarray) and found.ndim == 0:
+        found = found.item()
     several = isinstance(found, Iterable) and not isinstance(found, (str, bytes, tuple))
-    keys = tuple(found) if several else (found,)
-    for key in keys:
-        try:
-            hash(key)
-        except TypeError:
+    keys: list[Any] = []
+    for key in found if several else (found,):
+        if key is None or key is False or key is np.False_:
+            continue
+        if not is_hashable(key):
             raise TypeError(
                 f"{where}: the rule returned the key {key!r}, which cannot be counted because it "
                 "is not hashable. Return a str, a number, a tuple, or a list of such keys."
-            ) from None
-    return keys
+            )
+        keys.append("yes" if key is True or key is np.True_ else key)
+    return tuple(keys)
+
+
+def is_hashable(value: Any) -> bool:
+    """Tell whether a value can be a key, with all that it holds."""
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
+def check_keys(keys: Any) -> tuple[Any, ...] | None:
+    """Return the keys to count, if they were chosen, refusing repeats."""
+    if keys is None:
+        return None
+    if isinstance(keys, (str, bytes)) or not isinstance(keys, Iterable):
+        raise TypeError(f"keys must be a list of keys, such as [{keys!r}].")
+    found = tuple(keys)
+    for at, key in enumerate(found):
+        if not is_hashable(key):
+            raise TypeError(f"keys: {key!r} cannot be a key, because it is not hashable.")
+        if key in found[:at]:
+            raise ValueError(f"keys: {key!r} is named twice.")
+    return found
 
 
 def check_samples(samples: Any, n: int, where: str, unit: str) -> Array:
@@ -69,8 +92,10 @@ def check_samples(samples: Any, n: int, where: str, unit: str) -> Array:
     if array.ndim != 2 or array.shape[1] != n or array.shape[0] == 0:
         raise ValueError(
             f"{where} has {n} {unit}s, so that its samples must have shape (n_samples, {n}); got "
-            f"{array.shape}. Are the samples in the order of the documents?"
+            f"{array.shape}. Are the samples in the right order?"
         )
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise ValueError(f"{where}: its samples contain NaN or infinity.")
     return array
 
 
@@ -189,6 +214,7 @@ def answer_tags(
             if key not in found:
                 found[key] = np.zeros(len(array), dtype=np.int64)
             found[key][which == i] = times
+    found = {key: often.astype(np.min_scalar_type(often.max())) for key, often in found.items()}
     chosen = None
     if best is not None:
         row = check_samples([best], len(tokens), f"{where}, best tags:", "token")[0]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 import time
+import traceback
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
+from pickle import PicklingError
 from typing import Any
 
 import numpy as np
@@ -55,10 +57,10 @@ class _Task:
             answer = answer_document(document, samples, self.rule, best)
             weight = 1.0 if self.weigh is None else self.weigh(document)
             weight = check_weight(weight, f"Document {id!r}")
-        except UndatedError as error:
-            return _Result(number, id, error)
         except Exception as error:
-            return _Result(number, id, error)
+            undated = isinstance(error, UndatedError)
+            name = type(error).__name__
+            return _Result(number, id, _Failure(name, str(error), traceback.format_exc(), undated))
         return _Result(number, id, None, when, weight, answer)
 
     def _entities(self, document: Document, rng: np.random.Generator) -> tuple[Any, Any]:
@@ -72,10 +74,20 @@ class _Task:
 
 
 @dataclass(frozen=True, eq=False)
+class _Failure:
+    """What went wrong, as text: not every exception can be sent between processes."""
+
+    name: str
+    message: str
+    traceback: str
+    undated: bool
+
+
+@dataclass(frozen=True, eq=False)
 class _Result:
     number: int
     id: str
-    error: Exception | None
+    failure: _Failure | None
     period: Any = None
     weight: float = 1.0
     answer: Answer | None = None
@@ -131,7 +143,8 @@ def count_corpus(
     on_error : {"raise", "skip"}, default="raise"
         What to do when a document cannot be read, sampled or counted. Skipped
         documents are listed in the result with the reason, and there is a
-        warning.
+        warning. An error of the stream itself, from which no further document
+        can come, is always raised.
     n_jobs : int, default=None
         Number of joblib's workers; -1 for one a core.
     client : dask.distributed.Client, default=None
@@ -197,19 +210,22 @@ def count_corpus(
 
 
 def _add(tally: Tally, result: _Result, on_error: str) -> None:
-    if result.answer is not None:
+    if result.failure is None:
+        assert result.answer is not None
         tally.add(result.id, result.period, result.weight, result.answer)
-    elif isinstance(result.error, UndatedError):
-        tally.undated(result.number, result.id, result.error)
+        return
+    reason = f"{result.failure.name}: {result.failure.message}"
+    if result.failure.undated:
+        tally.undated(result.number, result.id, result.failure.message)
     elif on_error == "skip":
-        reason = f"{type(result.error).__name__}: {result.error}"
         tally.skipped.append(SkippedDocument(result.number, result.id, reason))
     else:
-        raise RuntimeError(
-            f"Document {result.id!r} (number {result.number}) could not be counted: "
-            f"{type(result.error).__name__}: {result.error} Pass on_error='skip' to leave such "
-            "documents out."
-        ) from result.error
+        error = RuntimeError(
+            f"Document {result.id!r} (number {result.number}) could not be counted: {reason} Pass "
+            "on_error='skip' to leave such documents out."
+        )
+        error.add_note(f"In the worker:\n{result.failure.traceback}")
+        raise error
 
 
 def _batches(documents: Iterable[Any], size: int) -> Iterator[list[tuple[int, Any]]]:
@@ -228,7 +244,17 @@ def _on_joblib(task: _Task, batches: Iterator[Any], n_jobs: int | None) -> Itera
         return
     with Parallel(n_jobs=n_jobs) as parallel:
         while some := list(islice(batches, workers * _AHEAD)):
-            for results in parallel(delayed(task)(batch) for batch in some):
+            try:
+                found = parallel(delayed(task)(batch) for batch in some)
+            except PicklingError as error:
+                parts = {"model": task.model, "rule": task.rule, "period": task.period}
+                names = ", ".join(f"{name} {type(part).__name__}" for name, part in parts.items())
+                raise TypeError(
+                    f"Not everything can be pickled for the workers of n_jobs={n_jobs}: {names}, "
+                    "and the documents. The error above says what cannot. Leave n_jobs out, or "
+                    "change that part."
+                ) from error
+            for results in found:
                 yield from results
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from sklearn_calib.coref import Document
-from sklearn_calib.explore._answers import answer_document
+from sklearn_calib.explore._answers import answer_document, check_keys
 from sklearn_calib.explore._posterior import CountPosterior
 from sklearn_calib.explore._tally import Tally, check_document, check_weight, together
 from sklearn_calib.queries import Queries
@@ -42,8 +42,8 @@ def count_documents(
     rule : callable
         `rule(document, entity)` gets a document and the indices of the mentions
         of one entity, as a tuple. It returns a key, or a list or set of keys. A
-        str, a number or a tuple is one key; None and False are no key, and True
-        is the key "yes". It is called once for each distinct entity of a
+        str, a number or a tuple is one key; None and False are no key, alone or
+        in a list, and True is the key "yes". It is called once for each distinct entity of a
         document, however many samples have it. A rule with a method
         `bind(document)` is bound to each document first, as `AgentRule.bind`
         describes.
@@ -116,7 +116,7 @@ def rule_queries(
     """Ask whether a rule's probabilities are right, on documents with known entities.
 
     A query is "does the rule find this key in this document?". Its probability
-    is the share of samples in which it does, and the answer is what it finds for
+    comes from the samples in which it does, and the answer is what it finds for
     the document's own `entities`.
 
     Parameters
@@ -147,9 +147,11 @@ def rule_queries(
     never sampled, and without those that are false, a calibrated model would seem
     to miss things.
 
-    A share of samples is a rough probability, and most so at the ends: 100 of 100
-    samples do not mean that a thing is certain, but a test of calibration takes
-    the probability 1 at its word. Draw many samples, such as 1,000.
+    A key in k of n samples has the probability (k + 1/2) / (n + 1). The plain
+    share k / n would take 100 of 100 samples for certainty, and a test would
+    reject a model that is right too often. The choice of keys that some sample
+    has favours those that were sampled by luck, too. Both matter less with more
+    samples: draw 1,000 where they are cheap.
 
     Examples
     --------
@@ -160,7 +162,7 @@ def rule_queries(
     >>> bool(abs(queries.y_prob.mean() - queries.y_true.mean()) < 0.05)
     True
     """
-    wanted = None if keys is None else list(keys)
+    wanted = check_keys(keys)
     rows: list[tuple[bool, float, str, str]] = []
     for number, (document, drawn) in enumerate(together(documents, samples=samples)):
         check_document(document, number)
@@ -170,11 +172,9 @@ def rule_queries(
             )
         answer = answer_document(document, drawn, rule, document.entities)
         assert answer.best is not None
-        asked = wanted
-        if asked is None:
-            asked = sorted(answer.counts, key=str)
-        for key in asked:
-            prob = float(answer.counts[key].mean()) if key in answer.counts else 0.0
+        for key in sorted(answer.counts, key=str) if wanted is None else wanted:
+            often = int(answer.counts[key].sum()) if key in answer.counts else 0
+            prob = (often + 0.5) / (answer.n_samples + 1.0)
             rows.append((key in answer.best, prob, str(key), document.id))
     if not rows:
         raise ValueError("The rule found nothing in these documents, so that there are no queries.")

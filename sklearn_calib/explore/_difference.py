@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -9,8 +10,8 @@ import numpy as np
 
 from sklearn_calib._results import ConfidenceInterval, percent
 from sklearn_calib._validation import Array, check_confidence_level
+from sklearn_calib.explore._intervals import NoUnitError, distribution, sample_interval
 from sklearn_calib.explore._periods import end_of
-from sklearn_calib.explore._sums import empirical, sum_of
 
 if TYPE_CHECKING:
     from sklearn_calib.explore._posterior import CountPosterior
@@ -35,8 +36,9 @@ class CountDifference:
     confidence_level : float
         Level of the interval.
     method : {"exact", "quantile"}
-        "exact" convolves the documents' distributions; with unequal weights the
-        sampled differences are taken as they are ("quantile").
+        "exact" convolves the documents' distributions. Where weights forbid
+        that, as in `CountPosterior.confidence_interval`, the sampled differences
+        are taken as they are ("quantile").
 
     See Also
     --------
@@ -85,19 +87,15 @@ def difference(
     np.subtract.at(change, place[len(first) :], posterior.hit_counts[second].astype(np.int64))
     weight = posterior.document_weight[documents]
     mean = float((weight * change.mean(axis=1)).sum())
-    used = weight[weight > 0.0]
-    if len(used) == 0 or np.ptp(used) == 0.0:
-        unit = float(used[0]) if len(used) else 1.0
-        total = sum_of([empirical(row) for row in change[weight > 0.0]])
+    try:
+        unit, total = distribution(weight, change)
         low, high = (unit * end for end in total.interval(level))
         larger = total.above(0)
         equal = total.above(-1) - larger
         method = "exact"
-    else:
+    except NoUnitError:
         sampled = weight @ change
-        tail = (1.0 - level) / 2.0
-        low = float(np.quantile(sampled, tail, method="lower"))
-        high = float(np.quantile(sampled, 1.0 - tail, method="higher"))
+        low, high = map(float, sample_interval(sampled, level))
         close = np.isclose(sampled, 0.0)
         larger, equal = float(((sampled > 0.0) & ~close).mean()), float(close.mean())
         method = "quantile"
@@ -109,8 +107,10 @@ def _rows(posterior: CountPosterior, key: Any, periods: Any) -> Array:
     rows = np.flatnonzero(posterior.hit_key == posterior._key_index(key))
     if periods is None:
         return rows
-    several = isinstance(periods, (list, tuple, np.ndarray))
-    chosen = periods if several else [periods]
+    several = isinstance(periods, Iterable) and not isinstance(periods, str)
+    chosen = list(periods) if several else [periods]
+    if not chosen:
+        raise ValueError("A list of periods is empty; leave it out to take all periods.")
     places = np.concatenate([_places(posterior, value) for value in chosen])
     return rows[np.isin(posterior.document_period[posterior.hit_document[rows]], places)]
 
@@ -118,13 +118,18 @@ def _rows(posterior: CountPosterior, key: Any, periods: Any) -> Array:
 def _places(posterior: CountPosterior, value: Any) -> Array:
     """Return the places of the periods that a name or a date stands for."""
     labels = posterior.period_labels
+    dated = posterior.periods.dtype.kind == "M"
+    if dated and isinstance(value, (int, np.integer)):
+        value = f"{value:04d}"  # a year
     found = [i for i, label in enumerate(labels) if label == value]
-    if not found and posterior.periods.dtype.kind == "M":
+    if not found and dated:
         try:
             date = np.datetime64(value)
         except ValueError:
             date = np.datetime64("NaT")
         if not np.isnat(date):
+            if np.datetime_data(date.dtype)[0] not in "YMWD":
+                date = date.astype("datetime64[D]")
             first = date.astype("datetime64[D]")
             after = (date + 1).astype("datetime64[D]")
             ends = end_of(posterior.periods, posterior.period)

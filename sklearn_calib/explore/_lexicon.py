@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 __all__ = ["Lexicon", "LexiconMatch", "as_lexicon", "country_lexicon"]
@@ -15,6 +16,10 @@ COUNTRIES = Path(__file__).parent / "data" / "countries.tsv"
 
 # Tokens that may stand between the words of a name: "Guinea - Bissau", "People 's Republic".
 _JOINTS = frozenset({"-", "‐", "‑", "'s"})  # noqa: RUF001
+
+
+# How a name may be written, word by word; None for any case.
+_Cases = frozenset[tuple[str, ...]] | None
 
 
 class LexiconMatch(NamedTuple):
@@ -55,12 +60,12 @@ class Lexicon:
 
     Notes
     -----
-    Case, accents, full stops ("U.S."), hyphens and a possessive 's make no
-    difference. A name that matches by case also matches in capitals ("CHINA"
-    for "=China"), as headlines have it. The longest name wins: in "Papua New
-    Guinea" that is Papua New Guinea, and "Guinea" does not match. A name
-    matches whole tokens only: "Niger" is not found in "Nigeria", nor "US" in
-    the token "US-led". One name cannot belong to two keys.
+    Case, accents, full stops ("U.S."), hyphens and possessives ("Iraq's", "the
+    Netherlands'") make no difference. A name that matches by case also matches
+    in capitals ("CHINA" for "=China"), as headlines have it. The longest name
+    wins: in "Papua New Guinea" that is Papua New Guinea, and "Guinea" does not
+    match. A name matches whole tokens only: "Niger" is not found in "Nigeria",
+    nor "US" in the token "US-led". One name cannot belong to two keys.
 
     Examples
     --------
@@ -86,9 +91,9 @@ class Lexicon:
         for key in entries:
             if not isinstance(key, str) or not key:
                 raise TypeError(f"A key of a lexicon must be a str, got {key!r}.")
-        object.__setattr__(self, "entries", entries)
+        object.__setattr__(self, "entries", MappingProxyType(entries))
         object.__setattr__(self, "ignore", _names(self.ignore, "ignore"))
-        index: dict[tuple[str, ...], tuple[str | None, tuple[str, ...] | None]] = {}
+        index: dict[tuple[str, ...], tuple[str | None, _Cases]] = {}
         for owner, names in [*entries.items(), (None, self.ignore)]:
             for name in names:
                 _add(index, owner, name)
@@ -97,6 +102,12 @@ class Lexicon:
         for words in index:
             longest[words[0]] = max(len(words), longest.get(words[0], 0))
         object.__setattr__(self, "_longest", longest)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "entries": dict(self.entries)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, entries=MappingProxyType(state["entries"]))
 
     def __repr__(self) -> str:
         count = sum(len(tuple(names)) for names in self.entries.values())
@@ -124,7 +135,7 @@ class Lexicon:
             What the file holds.
         """
         entries: dict[str, list[str]] = {}
-        with Path(path).open(encoding="utf-8") as lines:
+        with Path(path).open(encoding="utf-8-sig") as lines:
             for number, line in enumerate(lines, start=1):
                 if not line.strip() or line.startswith("#"):
                     continue
@@ -145,7 +156,7 @@ class Lexicon:
         Parameters
         ----------
         entries : Lexicon or mapping of str to iterable of str
-            What to add.
+            What to add. To replace a name, remove it first: see `without`.
 
         Returns
         -------
@@ -158,11 +169,49 @@ class Lexicon:
         >>> len(country_lexicon().merge({"NATO": ["=NATO"]})) - len(country_lexicon())
         1
         """
-        other = as_lexicon(entries)
+        other = as_lexicon(entries, stem=self.stem)
+        if other.stem != self.stem:
+            raise ValueError(
+                f"One lexicon has stem={self.stem} and the other stem={other.stem}: make both with "
+                "the same."
+            )
         joined = {key: tuple(names) for key, names in self.entries.items()}
         for key, names in other.entries.items():
             joined[key] = (*joined.get(key, ()), *names)
         return Lexicon(joined, ignore=(*self.ignore, *other.ignore), stem=self.stem)
+
+    def without(self, names: Iterable[str]) -> Lexicon:
+        """Return a lexicon that lacks some keys or names.
+
+        Parameters
+        ----------
+        names : iterable of str
+            Keys, which go with all of their names, or single names.
+
+        Returns
+        -------
+        Lexicon
+            The rest.
+
+        Examples
+        --------
+        >>> from sklearn_calib import country_lexicon
+        >>> lexicon = country_lexicon().without(["Georgia", "AND"])
+        >>> [match.key for match in lexicon.match("Georgia and Georgians , Andorra".split())]
+        ['GEO']
+        """
+        gone = set(_names(names, "without"))
+        plain = {_plain(name) for name in gone - set(self.entries)}
+        index: dict[Any, Any] = self._index  # type: ignore[attr-defined]
+        for words in plain - set(index):
+            raise ValueError(f"{' '.join(words)!r} is neither a key nor a name of the lexicon.")
+        entries = {
+            key: [name for name in names if _plain(name) not in plain]
+            for key, names in self.entries.items()
+            if key not in gone
+        }
+        ignore = [name for name in self.ignore if _plain(name) not in plain]
+        return Lexicon(entries, ignore=ignore, stem=self.stem)
 
     def match(self, tokens: Iterable[str]) -> list[LexiconMatch]:
         """Find the names in a text.
@@ -221,20 +270,29 @@ def _names(names: Any, where: str) -> tuple[str, ...]:
     return found
 
 
-def _add(index: dict[Any, Any], key: str | None, name: str) -> None:
-    by_case = name.startswith("=")
-    words = [word for token in name.lstrip("=").split() for word in _words(token)]
-    plain = tuple(word for word, _, _ in words)
+def _split(name: str) -> list[tuple[str, str, str]]:
+    return [word for token in name.lstrip("=").split() for word in _words(token)]
+
+
+def _plain(name: str) -> tuple[str, ...]:
+    return tuple(word for word, _, _ in _split(name))
+
+
+def _add(index: dict[tuple[str, ...], tuple[str | None, _Cases]], key: Any, name: str) -> None:
+    plain = _plain(name)
     if not plain:
         raise ValueError(f"{key!r}: {name!r} is not a name.")
-    old = index.get(plain)
-    if old is not None and old[0] != key:
+    cases: _Cases = None
+    if name.startswith("="):
+        cases = frozenset({tuple(cased for _, _, cased in _split(name))})
+    owner, old = index.get(plain, (key, frozenset()))
+    if owner != key:
+        both = f"both {owner!r} and " + (repr(key) if key is not None else "ignore")
         raise ValueError(
-            f"The name {name!r} belongs to both {old[0]!r} and {key!r}; a name must have one key. "
-            "Remove it from one of them, or use a longer name."
+            f"The name {name!r} belongs to {both}; a name must have one key. Remove it from one of "
+            "them (the method without does so), or use a longer name."
         )
-    if old is None or old[1] is not None:
-        index[plain] = (key, tuple(cased for _, _, cased in words) if by_case else None)
+    index[plain] = (key, None if cases is None or old is None else old | cases)
 
 
 @lru_cache(maxsize=100_000)
@@ -245,25 +303,27 @@ def _words(token: str) -> tuple[tuple[str, str, str], ...]:
         return ()
     found = []
     for part in token.split("-"):
-        part = part.removesuffix("'s").replace(".", "") or part
+        # The possessive of "Iraq" and of "the Netherlands".
+        part = part.removesuffix("'s").removesuffix("'").replace(".", "") or part
         letters = unicodedata.normalize("NFKD", part)
         cased = "".join(letter for letter in letters if not unicodedata.combining(letter))
         plain = cased.casefold()
-        # "Iraqis" and "Iraqis'", but neither "Swiss" nor "us".
-        stem = plain.removesuffix("'")
+        # "Iraqis", but neither "Swiss" nor "us".
+        stem = plain
         if len(stem) > 3 and stem.endswith("s") and not stem.endswith("ss"):
             stem = stem[:-1]
         found.append((plain, stem, cased))
     return tuple(found)
 
 
-def _same_case(cased: tuple[str, ...] | None, words: list[tuple[str, str, str]]) -> bool:
+def _same_case(cases: _Cases, words: list[tuple[str, str, str]]) -> bool:
     """Tell whether words are written as an entry wants it, or in capitals."""
-    if cased is None:
-        return True
-    return all(
-        found.startswith(wanted) or found.startswith(wanted.upper())
-        for wanted, (_, _, found) in zip(cased, words, strict=True)
+    return cases is None or any(
+        all(
+            found.startswith(wanted) or found.startswith(wanted.upper())
+            for wanted, (_, _, found) in zip(cased, words, strict=True)
+        )
+        for cased in cases
     )
 
 
@@ -301,10 +361,10 @@ def country_lexicon() -> Lexicon:
     return Lexicon.read(COUNTRIES)
 
 
-def as_lexicon(lexicon: Any) -> Lexicon:
+def as_lexicon(lexicon: Any, *, stem: bool = True) -> Lexicon:
     """Return a Lexicon for a Lexicon, a mapping or the path of a file."""
     if isinstance(lexicon, Lexicon):
         return lexicon
     if isinstance(lexicon, (str, Path)):
-        return Lexicon.read(lexicon)
-    return Lexicon(lexicon)
+        return Lexicon.read(lexicon, stem=stem)
+    return Lexicon(lexicon, stem=stem)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_calib._validation import Array
+from sklearn_calib.explore._answers import is_hashable
 
 PERIODS = {"D": "day", "W": "week", "M": "month", "Q": "quarter", "Y": "year"}
 
@@ -42,6 +43,10 @@ def period_of(where: str, date: Any, period: Any, document: Any) -> Any:
         found = period(document)
         if found is None:
             raise UndatedError(f"{where} has no period: the function returned None.")
+        if not is_hashable(found):
+            raise TypeError(
+                f"{where}: its period {found!r} is not hashable. Return a str, a number or a tuple."
+            )
         return found
     if date is None:
         raise UndatedError(f"{where} has no date, so that its {PERIODS[period]} is not known.")

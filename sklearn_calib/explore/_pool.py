@@ -31,27 +31,40 @@ def choose_keys(posterior: CountPosterior, keys: tuple[Any, ...], place: Array) 
 
 def pool(posterior: CountPosterior, groups: Mapping[Any, Iterable[Any]]) -> CountPosterior:
     """Return counts by group; a document counts once for each group."""
-    documents, keys, counts, best, mentions = [], [], [], [], []
+    if not isinstance(groups, Mapping):
+        raise TypeError(
+            "groups must map each new key to a list of old ones, such as {'any': ['A', 'B']}; got "
+            f"{type(groups).__name__}."
+        )
+    often = posterior.hit_counts.sum(axis=1, dtype=np.int64)
+    rows, starts, keys = [], [], []
+    size = 0
     for at, old in enumerate(groups.values()):
         if isinstance(old, str):
             raise TypeError(f"groups: pass a list of keys, not the single str {old!r}.")
         wanted = [posterior._key_index(key) for key in old]
-        rows = np.flatnonzero(np.isin(posterior.hit_key, wanted))
-        for document in np.unique(posterior.hit_document[rows]):
-            mine = rows[posterior.hit_document[rows] == document]
-            often = mine[np.argmax(posterior.hit_counts[mine].sum(axis=1))]
-            documents.append(document)
-            keys.append(at)
-            counts.append((posterior.hit_counts[mine] > 0).any(axis=0))
-            mentions.append(posterior.hit_mentions[often])
-            if posterior.hit_best is not None:
-                best.append((posterior.hit_best[mine] > 0).any())
+        mine = np.flatnonzero(np.isin(posterior.hit_key, wanted))
+        # By document, and the most frequent key first.
+        mine = mine[np.lexsort((-often[mine], posterior.hit_document[mine]))]
+        _, start = np.unique(posterior.hit_document[mine], return_index=True)
+        rows.append(mine)
+        starts.append(start + size)
+        keys.append(np.full(len(start), at))
+        size += len(mine)
+    row = np.concatenate([np.empty(0, dtype=np.intp), *rows])
+    start = np.concatenate([np.empty(0, dtype=np.intp), *starts])
+
+    def any_of(values: Array) -> Array:
+        if len(start) == 0:
+            return np.zeros((0, *values.shape[1:]), dtype=np.uint8)
+        return np.logical_or.reduceat(values[row] > 0, start, axis=0).astype(np.uint8)
+
     return replace(
         posterior,
         keys=tuple(groups),
-        hit_document=np.array(documents, dtype=np.int64),
-        hit_key=np.array(keys, dtype=np.int64),
-        hit_counts=np.array(counts, dtype=np.uint8).reshape(-1, posterior.n_samples),
-        hit_best=None if posterior.hit_best is None else np.array(best, dtype=np.int64),
-        hit_mentions=tuple(mentions),
+        hit_document=posterior.hit_document[row[start]],
+        hit_key=np.concatenate([np.empty(0, dtype=np.intp), *keys]),
+        hit_counts=any_of(posterior.hit_counts),
+        hit_best=None if posterior.hit_best is None else any_of(posterior.hit_best),
+        hit_mentions=tuple(posterior.hit_mentions[i] for i in row[start]),
     )

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
-from sklearn_calib._results import ConfidenceInterval, format_table, to_frame
+from sklearn_calib._results import ConfidenceInterval, format_table, read_only, to_frame
 from sklearn_calib._validation import (
     Array,
     check_confidence_level,
@@ -18,14 +17,12 @@ from sklearn_calib._validation import (
     check_option,
 )
 from sklearn_calib.explore._difference import CountDifference, difference
+from sklearn_calib.explore._intervals import METHODS, check_enough, count_interval
 from sklearn_calib.explore._periods import PERIODS, end_of, label_of
 from sklearn_calib.explore._pool import choose_keys, pool
-from sklearn_calib.explore._sums import Distribution, empirical, sum_of
 from sklearn_calib.explore._uncertain import SkippedDocument, UncertainDocument, most_uncertain
 
 __all__ = ["CountPosterior"]
-
-METHODS = ("auto", "exact", "normal", "quantile")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,7 +40,7 @@ class CountPosterior:
     periods : ndarray of datetime64 or object
         First day of each period, without gaps; for other periods their names.
     period : str, callable or None
-        As given to `count_documents`.
+        As given to `count_documents`. A function is not pickled along.
     documents : tuple of str
         The documents that were counted.
     document_period : ndarray of int of shape (n_documents,)
@@ -89,6 +86,20 @@ class CountPosterior:
     n_samples: int
     skipped: tuple[SkippedDocument, ...] = ()
 
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if isinstance(value, np.ndarray):
+                object.__setattr__(self, name, read_only(value))
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {**state, "period": None if callable(self.period) else self.period}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            object.__setattr__(self, name, value)
+        self.__post_init__()
+
     # --- the numbers
 
     @property
@@ -99,7 +110,7 @@ class CountPosterior:
     @cached_property
     def n_documents(self) -> Array:
         """Number of documents in each period."""
-        return np.bincount(self.document_period, minlength=len(self.periods))
+        return read_only(np.bincount(self.document_period, minlength=len(self.periods)))
 
     @cached_property
     def _cell(self) -> Array:
@@ -109,7 +120,7 @@ class CountPosterior:
         """Return sums of values of hits, by period and key."""
         shape = (len(self.periods), len(self.keys))
         total = np.bincount(self._cell, values, minlength=shape[0] * shape[1])
-        return np.reshape(total, shape)
+        return read_only(total.reshape(shape))
 
     @cached_property
     def _weight(self) -> Array:
@@ -124,9 +135,9 @@ class CountPosterior:
     def standard_deviation(self) -> Array:
         """Posterior standard deviation of the counts, of shape (n_periods, n_keys)."""
         if self.n_samples == 1:
-            return np.full((len(self.periods), len(self.keys)), np.nan)
+            return read_only(np.full((len(self.periods), len(self.keys)), np.nan))
         variance = self.hit_counts.var(axis=1, ddof=1)
-        return np.sqrt(self._table(np.square(self._weight) * variance))
+        return read_only(np.sqrt(self._table(np.square(self._weight) * variance)))
 
     @property
     def standard_error(self) -> Array:
@@ -141,9 +152,17 @@ class CountPosterior:
     @cached_property
     def samples(self) -> Array:
         """Sampled counts, of shape (n_samples, n_periods, n_keys)."""
-        return np.array(
-            [self._table(self._weight * self.hit_counts[:, s]) for s in range(self.n_samples)]
-        )
+        tables = [self._sampled(i).T for i in range(len(self.keys))]
+        shape = (self.n_samples, len(self.periods))
+        return read_only(np.stack(tables, axis=-1) if tables else np.zeros((*shape, 0)))
+
+    def _sampled(self, key: int) -> Array:
+        """Return the sampled counts of one key, of shape (n_periods, n_samples)."""
+        rows = np.flatnonzero(self.hit_key == key)
+        table = np.zeros((len(self.periods), self.n_samples))
+        weighted = self._weight[rows, np.newaxis] * self.hit_counts[rows]
+        np.add.at(table, self.document_period[self.hit_document[rows]], weighted)
+        return table
 
     def confidence_interval(
         self, confidence_level: float = 0.95, *, method: str = "auto"
@@ -156,74 +175,27 @@ class CountPosterior:
             Posterior probability of each interval on its own.
         method : {"auto", "exact", "normal", "quantile"}, default="auto"
             "exact" convolves the distributions of the documents. It needs
-            weights that are equal within each period, or whole numbers. "normal"
-            is the paper's mean ± 1.96 standard deviations, which goes below 0
-            for small counts. "quantile" takes the quantiles of the sampled
-            counts. "auto" is "exact", or "quantile" where weights forbid that.
+            weights that are small multiples of a common unit, such as whole
+            numbers. "normal" is the paper's mean ± 1.96 standard deviations,
+            which goes below 0 for small counts. "quantile" takes the quantiles
+            of the sampled counts. "auto" is "exact", or "quantile" where weights
+            forbid that.
 
         Returns
         -------
         ConfidenceInterval
             Arrays `low` and `high` of shape (n_periods, n_keys).
+
+        Raises
+        ------
+        ValueError
+            If there is only one sample of each document. With fewer than 20
+            intervals are too narrow, and there is a warning.
         """
         level = check_confidence_level(confidence_level)
         check_option(method, "method", METHODS)
-        if method == "normal":
-            if self.n_samples == 1:
-                raise ValueError("method='normal' needs at least two samples of each document.")
-            half = stats.norm.ppf((1.0 + level) / 2.0) * self.standard_deviation
-            return ConfidenceInterval(self.mean - half, self.mean + half)
-        if method == "auto":
-            method = "exact" if all(unit is not None for unit in self._units) else "quantile"
-        if method == "quantile":
-            tail = (1.0 - level) / 2.0
-            # Nearest of the sampled counts outwards, so that counts stay counts.
-            low = np.quantile(self.samples, tail, axis=0, method="lower")
-            high = np.quantile(self.samples, 1.0 - tail, axis=0, method="higher")
-            return ConfidenceInterval(low, high)
-        ends = np.zeros((2, len(self.periods) * len(self.keys)))
-        for cell, rows in self._rows_by_cell():
-            unit, total = self._distribution(cell, rows)
-            ends[:, cell] = unit * np.array(total.interval(level))
-        low, high = ends.reshape(2, len(self.periods), len(self.keys))
-        return ConfidenceInterval(low, high)
-
-    @cached_property
-    def _units(self) -> list[float | None]:
-        """Return the weight that counts of a period are multiples of, or None."""
-        units: list[float | None] = [1.0] * len(self.periods)
-        if len(self.document_weight) and np.ptp(self.document_weight) > 0.0:
-            for i in range(len(units)):
-                weight = np.unique(self.document_weight[self.document_period == i])
-                weight = weight[weight > 0.0]
-                if len(weight) == 1:
-                    units[i] = float(weight[0])
-                elif not (weight == np.round(weight)).all():
-                    units[i] = None
-        elif self.document_weight.any():
-            units = [float(self.document_weight[0])] * len(units)
-        return units
-
-    def _rows_by_cell(self) -> Iterable[tuple[int, Array]]:
-        """Yield the cells of the table that have hits, and their hits."""
-        if len(self._cell) == 0:
-            return
-        order = np.argsort(self._cell, kind="stable")
-        cells, start = np.unique(self._cell[order], return_index=True)
-        yield from zip(cells.tolist(), np.split(order, start[1:]), strict=True)
-
-    def _distribution(self, cell: int, rows: Array) -> tuple[float, Distribution]:
-        """Return the exact distribution of one count, in multiples of a unit."""
-        at = cell // len(self.keys)
-        unit = self._units[at]
-        if unit is None:
-            raise ValueError(
-                "method='exact' needs weights that are equal within a period, or whole numbers; "
-                f"those of {self.period_labels[at]} are not. Use method='quantile' or 'normal'."
-            )
-        times = self._weight[rows] / unit
-        counts = self.hit_counts[rows].astype(np.int64) * times[:, np.newaxis].astype(np.int64)
-        return unit, sum_of([empirical(row) for row in counts])
+        check_enough(self.n_samples)
+        return count_interval(self, level, method)
 
     # --- questions
 
@@ -285,6 +257,7 @@ class CountPosterior:
             positive. Two keys of one document are not independent: they are
             compared sample by sample.
         """
+        check_enough(self.n_samples)
         return difference(self, key, other, periods, other_periods, confidence_level)
 
     def most_common(self, k: int | None = None) -> tuple[Any, ...]:
@@ -338,15 +311,18 @@ class CountPosterior:
             return self.keys.index(key)
         except ValueError:
             some = ", ".join(map(repr, self.most_common(10)))
+            known = f"the most common keys are {some}" if some else "the rule found nothing"
             raise ValueError(
-                f"The key {key!r} was not counted; the most common keys are {some}. Name it in "
-                "keys= when counting to have it as a series of zeros."
+                f"The key {key!r} was not counted; {known}. Name it in keys= when counting to have "
+                "it as a series of zeros."
             ) from None
 
     # --- tables
 
     def _columns(self, confidence_level: float, method: str) -> dict[str, Any]:
-        low, high = self.confidence_interval(confidence_level, method=method)
+        low = high = np.full(self.mean.shape, np.nan)
+        if self.n_samples > 1:
+            low, high = self.confidence_interval(confidence_level, method=method)
         n = len(self.keys)
         columns = {
             "period": np.repeat(np.array(self.period_labels, dtype=object), n).tolist(),
@@ -373,11 +349,14 @@ class CountPosterior:
         -------
         DataFrame
             Columns period, key, mean, low, high, best (where there is one) and
-            n_documents. Periods without documents have rows of zeros.
+            n_documents. Periods without documents have rows of zeros. With one
+            sample of each document low and high are NaN.
         """
         return to_frame(self._columns(confidence_level, method))
 
     def __str__(self) -> str:
+        if not self.keys:
+            return f"The rule found nothing in {len(self.documents):,} documents."
         return format_table(self._columns(0.95, "auto"), most=40)
 
     def __repr__(self) -> str:

@@ -9,6 +9,8 @@ import numpy as np
 
 from sklearn_calib._validation import Array
 
+_NEGLIGIBLE = 1e-30
+
 
 class Distribution(NamedTuple):
     """Probabilities of the integers from `low` on."""
@@ -45,13 +47,19 @@ def sum_of(parts: Sequence[Distribution]) -> Distribution:
 
     Neighbours are convolved pair by pair, in the manner of a tournament. All
     terms are positive, so that small probabilities keep their precision. For
-    zeros and ones this is the Poisson-binomial distribution.
+    zeros and ones this is the Poisson-binomial distribution. Tails below 1e-30
+    are cut off, which keeps sums of many terms short.
     """
     if not parts:
         return Distribution(0, np.ones(1))
     low = sum(part.low for part in parts)
     level = [part.probability for part in parts]
     while len(level) > 1:
-        joined = [np.convolve(a, b) for a, b in zip(level[::2], level[1::2], strict=False)]
+        joined = []
+        for a, b in zip(level[::2], level[1::2], strict=False):
+            both = np.convolve(a, b)
+            start, stop = np.flatnonzero(both > _NEGLIGIBLE)[[0, -1]]
+            low += int(start)
+            joined.append(both[start : stop + 1])
         level = joined + level[len(joined) * 2 :]
     return Distribution(low, level[0])

@@ -74,10 +74,11 @@ def count_tags(
     """
     if not callable(rule):
         rule = {"tag": _tags, "chunk": _chunks}[check_option(rule, "rule", ("tag", "chunk"))]
-    tally = Tally(period, keys, undated)
+    tally = Tally(period, keys, undated, "sentence")
     weigh = sample_weight if callable(sample_weight) else None
     weights = None if weigh else sample_weight
-    rows = together(sentences, samples=samples, dates=dates, best=best, sample_weight=weights)
+    lists = {"samples": samples, "dates": dates, "best": best, "sample_weight": weights}
+    rows = together(sentences, kind="sentence", **lists)
     for number, (tokens, drawn, date, chosen, weight) in enumerate(rows):
         id = f"sentence {number}"
         when = tally.date(number, id, Document(id, (), date=date).date, tokens)

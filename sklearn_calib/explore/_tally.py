@@ -11,7 +11,7 @@ import numpy as np
 
 from sklearn_calib._validation import check_option
 from sklearn_calib.coref import Document
-from sklearn_calib.explore._answers import Answer
+from sklearn_calib.explore._answers import Answer, check_keys
 from sklearn_calib.explore._periods import UndatedError, check_period, period_of, span
 from sklearn_calib.explore._posterior import CountPosterior
 from sklearn_calib.explore._uncertain import SkippedDocument
@@ -22,12 +22,11 @@ _END = object()
 class Tally:
     """Collects the answers of documents one by one."""
 
-    def __init__(self, period: Any, keys: Any, undated: str) -> None:
+    def __init__(self, period: Any, keys: Any, undated: str, kind: str = "document") -> None:
         self.period = check_period(period)
         self.skip_undated = check_option(undated, "undated", ("raise", "skip")) == "skip"
-        if isinstance(keys, str):
-            raise TypeError(f"keys must be a list of keys, such as [{keys!r}].")
-        self.keys = None if keys is None else tuple(keys)
+        self.keys = check_keys(keys)
+        self.kind = kind
         self.ids: list[str] = []
         self.found: list[Any] = []
         self.weights: list[float] = []
@@ -39,24 +38,24 @@ class Tally:
     def date(self, number: int, id: str, date: Any, document: Any) -> Any:
         """Return the period of a document; None if it is skipped for lack of a date."""
         try:
-            return period_of(f"Document {id!r}", date, self.period, document)
+            return period_of(f"{self.kind.capitalize()} {id!r}", date, self.period, document)
         except UndatedError as error:
-            return self.undated(number, id, error)
+            return self.undated(number, id, str(error))
 
-    def undated(self, number: int, id: str, error: UndatedError) -> None:
+    def undated(self, number: int, id: str, reason: str) -> None:
         """Skip a document without a date, or raise."""
         if not self.skip_undated:
             raise UndatedError(
-                f"{error} Give it a date, or pass undated='skip' to leave such documents out."
+                f"{reason} Give it a date, or pass undated='skip' to leave such {self.kind}s out."
             ) from None
-        self.skipped.append(SkippedDocument(number, id, str(error)))
+        self.skipped.append(SkippedDocument(number, id, reason))
 
     def add(self, id: str, period: Any, weight: float, answer: Answer) -> None:
         """Add the answer of a document."""
         if self.n_samples not in (None, answer.n_samples):
             raise ValueError(
-                f"Document {id!r} has {answer.n_samples} samples, but those before it have "
-                f"{self.n_samples}: draw the same number for each document."
+                f"{self.kind.capitalize()} {id!r} has {answer.n_samples} samples, but those before "
+                f"it have {self.n_samples}: draw the same number for each {self.kind}."
             )
         self.n_samples = answer.n_samples
         self.has_best = answer.best is not None
@@ -81,14 +80,14 @@ class Tally:
         if self.skipped:
             first = self.skipped[0]
             warnings.warn(
-                f"{len(self.skipped)} of {len(self.skipped) + len(self.ids)} documents were "
+                f"{len(self.skipped)} of {len(self.skipped) + len(self.ids)} {self.kind}s were "
                 f"skipped, the first of them because: {first.reason} The attribute skipped lists "
                 "them all.",
                 UserWarning,
                 stacklevel=3,
             )
         if not self.ids or self.n_samples is None:
-            raise ValueError("There are no documents to count.")
+            raise ValueError(f"There are no {self.kind}s to count.")
         keys = self.keys
         if keys is None:
             keys = tuple(sorted({hit[1] for hit in self.hits}, key=str))
@@ -121,27 +120,32 @@ def check_weight(value: Any, where: str) -> float:
     return weight
 
 
-def together(documents: Iterable[Any], **others: Any) -> Iterator[tuple[Any, ...]]:
-    """Yield documents with what belongs to them, refusing lists of unequal length."""
-    names = ["documents", *others]
+def together(
+    documents: Iterable[Any], *, kind: str = "document", **others: Any
+) -> Iterator[tuple[Any, ...]]:
+    """Yield documents with what belongs to them, refusing gaps and lists of unequal length."""
+    names = [f"{kind}s", *others]
     columns = [documents, *others.values()]
     for name, column in zip(names, columns, strict=True):
         if column is not None and (isinstance(column, str) or not isinstance(column, Iterable)):
             raise TypeError(
-                f"{name} must be a list or another iterable with one entry for each document, got "
+                f"{name} must be a list or another iterable with one entry for each {kind}, got "
                 f"{type(column).__name__}."
             )
     given = [name for name, column in zip(names, columns, strict=True) if column is not None]
     rows = zip_longest(*(column for column in columns if column is not None), fillvalue=_END)
     for number, row in enumerate(rows):
-        if any(entry is _END for entry in row):
-            short = [name for name, entry in zip(given, row, strict=True) if entry is _END]
+        found = dict(zip(given, row, strict=True))
+        short = [name for name, entry in found.items() if entry is _END]
+        if short:
             more = [name for name in given if name not in short]
             raise ValueError(
-                f"{' and '.join(short)} ended after {number} documents, but {' and '.join(more)} "
-                "did not: one entry for each document is expected."
+                f"{' and '.join(short)} ended after {number} {kind}s, but {' and '.join(more)} "
+                f"did not: one entry for each {kind} is expected."
             )
-        found = dict(zip(given, row, strict=True))
+        for name, entry in found.items():
+            if entry is None and name != "dates":  # not every date is known
+                raise ValueError(f"{name} has None for {kind} {number}.")
         yield tuple(found.get(name) for name in names)
 
 

@@ -89,6 +89,9 @@ def test_copies_and_pickles(way):
         (date(2015, 9, 17), "2015-09-17"),
         (datetime(2015, 9, 17, 12, 30), "2015-09-17"),
         (np.datetime64("2015-09-17T10"), "2015-09-17"),
+        ("20150917", "2015-09-17"),
+        ("2015-09-17T23:30:00Z", "2015-09-17"),
+        ("2015-09-17 23:30:00-05:00", "2015-09-17"),
     ],
 )
 def test_dates_keep_their_precision(given, expected):
@@ -145,6 +148,12 @@ def test_replace_and_select():
         ({"speakers": ["a", "b"]}, "one entry for each of the 1 sentences"),
         ({"date": "yesterday"}, "'yesterday' is not a date"),
         ({"date": "NaT"}, "is not a date"),
+        ({"date": "10000-01-01"}, "is not a date"),
+        ({"date": "0000"}, "is not a date"),
+        ({"date": np.datetime64("20030401")}, "is not a date"),
+        ({"date": "201509170"}, "is not a date"),
+        ({"heads": [1, 4, 3, 2, -1, 4, 4]}, "'d', token 2: token 2 depends on itself"),
+        ({"heads": [1, 2, 3, 4, 5, 6, 0]}, "'d', token 0: token 0 depends on itself"),
     ],
 )
 def test_bad_input_is_named(options, message):
@@ -170,3 +179,10 @@ def test_bad_input_is_named(options, message):
 def test_bad_types_are_named(options, message):
     with pytest.raises(TypeError, match=message):
         Document(**{"id": "d", "tokens": WORDS, **options})
+
+
+def test_a_missing_date_of_pandas_is_no_date():
+    pd = pytest.importorskip("pandas")
+    with pytest.raises(ValueError, match="date=NaT is not a date"):
+        Document("d", [], date=pd.NaT)
+    assert str(Document("d", [], date=pd.Timestamp("2015-09-17 12:30")).date) == "2015-09-17"

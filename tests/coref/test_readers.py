@@ -36,14 +36,14 @@ def spans(doc):
 
 def test_conllu_nested_mentions():
     lines = conllu(
-        "the/DET/2/det/(e1-x dog/NOUN/4/nsubj/_ of/ADP/4/case/_ Ada/PROPN/2/nmod/(e2-x)e1)",
+        "the/DET/2/det/(e1-x dog/NOUN/0/root/_ of/ADP/4/case/_ Ada/PROPN/2/nmod/(e2-x)e1)",
         "she/PRON/0/root/(e2-x)",
         fields="eid-etype",
     )
     [doc] = read_conllu(lines)
     assert spans(doc) == [("the dog of Ada", 0), ("Ada", 1), ("she", 1)]
     assert doc.sentence_starts.tolist() == [0, 4]
-    assert doc.heads.tolist() == [1, 3, 3, 1, -1]
+    assert doc.heads.tolist() == [1, -1, 3, 1, -1]
 
 
 def test_conllu_crossing_and_equal_ids():

@@ -52,3 +52,28 @@ def test_bad_input():
         make_event_corpus(3, concentration=0)
     with pytest.raises(ValueError, match="n_documents must be at least 1"):
         make_event_corpus(0)
+    with pytest.raises(TypeError, match=r"verbs must be a list of lemmas, such as \['attack'\]"):
+        make_event_corpus(3, verbs="attack")
+    with pytest.raises(ValueError, match="verbs is empty"):
+        make_event_corpus(3, verbs=[])
+    with pytest.raises(ValueError, match="'' is not a verb"):
+        make_event_corpus(3, verbs=[""])
+
+
+@pytest.mark.parametrize(
+    ("verb", "past"),
+    [("attack", "attacked"), ("hit", "hit"), ("deny", "denied"), ("raze", "razed")],
+)
+def test_past(verb, past):
+    [document] = make_event_corpus(1, verbs=[verb], random_state=0).documents
+    assert past in document.tokens
+    assert verb in document.lemmas
+
+
+@pytest.mark.parametrize("temperature", [1e-300, 1e-3, 1e3])
+def test_extreme_temperatures(temperature):
+    corpus = make_event_corpus(20, temperature=temperature, random_state=0)
+    for proba in corpus.model.predict_antecedent_proba(corpus.documents):
+        np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+        if temperature < 1e-2:
+            np.testing.assert_allclose(proba.max(axis=1), 1.0, atol=1e-3)

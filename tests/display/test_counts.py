@@ -58,11 +58,77 @@ def test_panels():
 
 
 def test_one_period_and_names_instead_of_dates():
-    posterior = count_tags([["a", "b"]], [[["N", "V"], ["N", "N"]]])
+    posterior = count_tags([["a", "b"]], [[["N", "V"], ["N", "N"]] * 10])
     display = CountDisplay.from_posterior(posterior, keys=["N"])
     assert display.lines_["N"].get_ydata().tolist() == [1.5]
     assert display.bests_["N"] is None
     assert [text.get_text() for text in display.ax_.get_xticklabels()] == ["all"]
+
+
+def many_keys(n):
+    names = [f"key {i}" for i in range(n)]
+    dates = ["2001-01-01", "2002-01-01"]
+    return count_tags([names] * 2, [[names] * 20] * 2, dates=dates, period="Y")
+
+
+@pytest.mark.parametrize("n", [11, 23, 40])
+def test_a_long_legend_leaves_room_for_the_counts(n):
+    posterior = many_keys(n)
+    display = CountDisplay.from_posterior(posterior, keys=posterior.keys)
+    display.figure_.canvas.draw()
+    box = display.ax_.get_window_extent()
+    whole = display.figure_.bbox
+    assert box.height > 0.6 * whole.height
+    assert box.width > 0.3 * whole.width
+    legend = display.ax_.get_legend().get_window_extent()
+    assert legend.x0 >= box.x1
+    assert legend.y0 >= 0
+    assert len(display.ax_.get_legend().get_texts()) == n
+
+
+def test_what_is_on_the_axes_stays_in_sight():
+    first = CountDisplay.from_posterior(POSTERIOR, keys=["USA"], method="normal")
+    bottom, top = first.ax_.get_ylim()
+    assert bottom < 0
+    CountDisplay.from_posterior(POSTERIOR, keys=["IRQ"], ax=first.ax_)
+    assert first.ax_.get_ylim()[0] == bottom
+    large = CountDisplay(
+        first.x, ["all"], 10 * first.mean, first.confidence_interval, 0.95, x_label="Quarter"
+    )
+    large.plot(ax=first.ax_)
+    assert first.ax_.get_ylim()[1] >= 10 * first.mean.max() > top
+
+
+def test_log_axes():
+    _, ax = plt.subplots()
+    ax.set_yscale("log")
+    CountDisplay.from_posterior(POSTERIOR, keys=["USA"], ax=ax)
+    assert ax.get_ylim()[0] > 0
+
+
+def test_dates_and_names_do_not_share_axes():
+    _, ax = plt.subplots()
+    ax.plot(["a", "b"], [1, 2])
+    with pytest.raises(ValueError, match="these axes has names, but the periods here are dates"):
+        CountDisplay.from_posterior(POSTERIOR, ax=ax)
+    dated = CountDisplay.from_posterior(POSTERIOR)
+    named = count_tags([["a"]], [[["N"]] * 20])
+    with pytest.raises(ValueError, match="these axes has dates, but the periods here are names"):
+        CountDisplay.from_posterior(named, ax=dated.ax_)
+
+
+def test_series_of_one_period_stand_beside_each_other():
+    display = CountDisplay.from_posterior(POSTERIOR.total(), keys=["USA", "IRQ", "IRN"])
+    display.figure_.canvas.draw()
+    places = [
+        float(line.get_transform().transform((0.0, line.get_ydata()[0]))[0])
+        for line in display.lines_.values()
+    ]
+    assert len({round(place) for place in places}) == 3
+    bars = [float(bar.get_transform().transform((0.0, 0.0))[0]) for bar in display.bands_.values()]
+    assert bars == pytest.approx(places)
+    low, high = display.ax_.get_ylim()
+    assert low <= display.mean.min() <= display.mean.max() <= high
 
 
 def test_bad_keys():

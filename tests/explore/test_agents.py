@@ -46,7 +46,14 @@ def test_only_country_of_the_entity():
 
 @pytest.mark.parametrize(
     ("relation", "found"),
-    [("nmod", True), ("nmod:poss", True), ("compound", True), ("flat", True), ("nmod:tmod", False)],
+    [
+        ("nmod", True),
+        ("nmod:poss", True),
+        ("compound", True),
+        ("flat", True),
+        ("flat:name", True),
+        ("nmod:tmod", False),
+    ],
 )
 def test_modifiers(relation, found):
     doc = parse(
@@ -123,6 +130,73 @@ def test_conjuncts():
     )
     assert wide(own, (0,)) == frozenset()
     assert wide(own, (1,)) == {"IRN"}
+
+
+def test_a_passive_conjunct_has_no_agent_in_its_subject():
+    doc = parse(
+        "Iraq/Iraq/PROPN/2/nsubj advanced/advance/VERB/0/root and/and/CCONJ/5/cc "
+        "was/be/AUX/5/aux:pass attacked/attack/VERB/2/conj",
+        [(0, 1)],
+    )
+    assert AgentRule(LEXICON, conjuncts=True)(doc, (0,)) == frozenset()
+
+
+def test_conjuncts_in_a_circle_do_not_hang():
+    doc = parse(
+        "Iraq/Iraq/PROPN/3/conj Iran/Iran/PROPN/1/conj attack/attack/VERB/0/root", [(0, 1), (1, 2)]
+    )
+    object.__setattr__(doc, "heads", np.array([1, 0, -1]))  # which Document itself refuses
+    assert AgentRule(LEXICON, conjuncts=True)(doc, (0,)) == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("text", "mention"),
+    [
+        (
+            "Attacked/attack/VERB/6/advcl by/by/ADP/3/case Iran/Iran/PROPN/1/obl ,/,/PUNCT/1/punct "
+            "Iraq/Iraq/PROPN/6/nsubj fell/fall/VERB/0/root",
+            2,
+        ),
+        (
+            "towns/town/NOUN/0/root bombed/bomb/VERB/1/acl and/and/CCONJ/4/cc "
+            "attacked/attack/VERB/2/conj by/by/ADP/6/case Iran/Iran/PROPN/4/obl",
+            5,
+        ),
+        (
+            "towns/town/NOUN/3/nsubj:pass were/be/AUX/3/aux:pass bombed/bomb/VERB/0/root "
+            "and/and/CCONJ/5/cc attacked/attack/VERB/3/conj by/by/ADP/7/case Iran/Iran/PROPN/5/obl",
+            6,
+        ),
+    ],
+)
+def test_passive_that_is_not_marked(text, mention):
+    doc = parse(text, [(mention, mention + 1)])
+    assert AgentRule(LEXICON)(doc, (0,)) == {"IRN"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "rebels/rebel/NOUN/0/root attacking/attack/VERB/1/acl by/by/ADP/5/case "
+        "Iraqi/Iraqi/ADJ/5/amod truck/truck/NOUN/2/obl",
+        "plans/plan/NOUN/0/root to/to/PART/3/mark attack/attack/VERB/1/acl by/by/ADP/6/case "
+        "Iraqi/Iraqi/ADJ/6/amod truck/truck/NOUN/3/obl",
+        "fled/flee/VERB/0/root they/they/PRON/3/nsubj attacked/attack/VERB/1/advcl "
+        "by/by/ADP/6/case Iraqi/Iraqi/ADJ/6/amod truck/truck/NOUN/3/obl",
+    ],
+)
+def test_active_participles_and_infinitives_have_no_agent_after_by(text):
+    n = len(text.split())
+    doc = parse(text, [(n - 2, n)])
+    assert AgentRule(LEXICON)(doc, (0,)) == frozenset()
+
+
+def test_case_makes_no_difference():
+    doc = parse(PASSIVE.format("BY", "by", "obl").replace("/attack/", "/ATTACK/"), [(0, 1), (4, 5)])
+    assert AgentRule(LEXICON)(doc, (1,)) == {"IRQ"}
+    assert AgentRule(LEXICON, ["Attack"], by=["By"], returns="pair")(doc, (1,)) == {
+        ("IRQ", "Attack")
+    }
 
 
 def test_nouns_are_not_verbs():

@@ -96,6 +96,47 @@ def test_failures_are_reported_and_skipped_only_on_request():
     assert post.skipped[0].reason == "OSError: file ends in the middle"
 
 
+class OddError(Exception):
+    """An exception that cannot be unpickled."""
+
+    def __init__(self, line, column):
+        super().__init__(f"line {line}, column {column}")
+
+
+def odd():
+    raise OddError(3, 5)
+
+
+def test_any_exception_comes_back_from_a_worker():
+    stream = [*CORPUS.documents[:3], odd]
+    options = {"n_jobs": 2, "batch_size": 2, "n_samples": 3}
+    with pytest.warns(UserWarning, match="1 of 4 documents were skipped"):
+        post = count_corpus(stream, CORPUS.model, RULE, on_error="skip", **options)
+    assert post.skipped[0].reason == "OddError: line 3, column 5"
+    with pytest.raises(RuntimeError, match="OddError: line 3, column 5 Pass on_error") as caught:
+        count_corpus(stream, CORPUS.model, RULE, **options)
+    assert "in odd" in caught.value.__notes__[0]
+
+
+def test_a_rule_that_cannot_be_sent_is_named():
+    class Locked(AgentRule):
+        def __getstate__(self):
+            raise TypeError("cannot pickle a lock")
+
+    rule = Locked(country_lexicon())
+    with pytest.raises(TypeError, match=r"Not everything can be pickled.*rule Locked"):
+        count_corpus(CORPUS.documents, CORPUS.model, rule, n_jobs=2, n_samples=2)
+
+
+def test_an_error_of_the_stream_itself_is_raised():
+    def stream():
+        yield CORPUS.documents[0]
+        raise OSError("disk is gone")
+
+    with pytest.raises(OSError, match="disk is gone"):
+        count_corpus(stream(), CORPUS.model, RULE, on_error="skip")
+
+
 def test_a_stream_is_not_read_ahead_without_bound():
     read = []
 
@@ -136,12 +177,12 @@ def test_options(capsys):
 # --- the intervals
 
 
-def simulate(temperature, *, seeds, n_documents=240):
+def simulate(temperature, *, seeds, n_documents=240, n_samples=100):
     """Return posteriors by year whose `best` are the true counts."""
     found = []
     for seed in range(seeds):
         corpus = make_event_corpus(n_documents, temperature=temperature, random_state=seed)
-        samples = corpus.model.sample(corpus.documents, 100, random_state=seed)
+        samples = corpus.model.sample(corpus.documents, n_samples, random_state=seed)
         truth = [document.entities for document in corpus.documents]
         found.append(count_documents(corpus.documents, samples, RULE, period="Y", best=truth))
     return found
@@ -174,6 +215,14 @@ def test_intervals_cover_known_events_closely():
     assert 0.935 <= covered(found, "exact") <= 0.99
     assert 0.925 <= covered(found, "normal") <= 0.975
     assert 0.935 <= covered(found, "quantile") <= 0.99
+
+
+@pytest.mark.slow
+def test_intervals_of_twenty_samples_cover_and_those_of_two_do_not():
+    # 600 counts; the standard error is .009.
+    assert covered(simulate(1.0, seeds=50, n_samples=20), "exact") >= 0.925
+    with pytest.warns(UserWarning, match="too narrow"):
+        assert covered(simulate(1.0, seeds=50, n_samples=2), "exact") < 0.85
 
 
 def test_rule_of_a_model_that_knows_is_calibrated():

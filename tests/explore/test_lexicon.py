@@ -39,6 +39,16 @@ def keys(text, lexicon=None):
         ("St. Lucia and Saint Lucia", ["LCA", "LCA"]),
         ("People 's Republic of China", ["CHN"]),
         ("the Swiss , Cyprus , Laos and the Philippines", ["CHE", "CYP", "LAO", "PHL"]),
+        ("the Americas , two Koreas , South Georgia , Sioux Indians", []),
+        ("the British Indian Ocean Territory", []),
+        ("N. Korea , S. Korea , N. Koreans , N. Ireland", ["PRK", "KOR", "PRK", "GBR"]),
+        ("S. Sudan , S. Africa , W. Germany", ["SSD", "ZAF", "DEU"]),
+        ("North Pole , South Pole , Pole vault , Guinea pigs", []),
+        ("Korean People 's Army", ["PRK"]),
+        ("Peoples Republic of China , Peoples' Republic of China", ["CHN", "CHN"]),
+        ("Chinese Taipei", ["TWN"]),
+        ("Bosniaks , Brits , U. S. , U. S. A. , U. K.", ["BIH", "GBR", "USA", "USA", "GBR"]),
+        ("the United States' , the Netherlands’ , Iraq's", ["USA", "NLD", "IRQ"]),  # noqa: RUF001
         ("US-led and anti-American", []),
         ("", []),
     ],
@@ -85,6 +95,8 @@ def test_user_file(tmp_path):
         "NATO",
         "NATO",
     ]
+    path.write_text("NATO\tOtan\n", encoding="utf-8-sig")  # with a byte order mark
+    assert list(Lexicon.read(path).entries) == ["NATO"]
     path.write_text("NATO\n")
     with pytest.raises(ValueError, match=r"groups.tsv, line 1: a key, a tab and names"):
         Lexicon.read(path)
@@ -96,6 +108,39 @@ def test_merge():
     assert "NATO" not in country_lexicon().entries
     with pytest.raises(ValueError, match="'Iraq' belongs to both"):
         country_lexicon().merge({"X": ["Iraq"]})
+
+
+def test_entries_cannot_be_changed():
+    for lexicon in (country_lexicon(), pickle.loads(pickle.dumps(country_lexicon()))):
+        with pytest.raises(TypeError):
+            lexicon.entries["USA"] = ()
+
+
+def test_without_keys_and_names():
+    lexicon = country_lexicon().without(["Georgia", "IRQ"])
+    assert keys("Georgia , a Georgian and an Iraqi", lexicon) == ["GEO"]
+    assert keys("Georgia", lexicon.merge({"US-GA": ["Georgia"]})) == ["US-GA"]
+    assert keys("Georgia", lexicon.merge(Lexicon({}, ignore=["Georgia"]))) == []
+    assert keys("the Indian Ocean", country_lexicon().without(["Indian Ocean"])) == ["IND"]
+    with pytest.raises(ValueError, match=r"belongs to both 'GEO' and ignore.*without"):
+        country_lexicon().merge(Lexicon({}, ignore=["Georgia"]))
+    with pytest.raises(ValueError, match="'atlantis' is neither a key nor a name"):
+        lexicon.without(["Atlantis"])
+    with pytest.raises(TypeError, match="not the single str"):
+        lexicon.without("IRQ")
+
+
+def test_merge_wants_the_same_stemming():
+    plain = Lexicon({"A": ["ant"]}, stem=False)
+    with pytest.raises(ValueError, match="stem=False and the other stem=True"):
+        plain.merge(Lexicon({"B": ["bee"]}))
+    assert keys("bees", plain.merge({"B": ["bee"]})) == []
+
+
+def test_two_ways_to_write_a_name():
+    lexicon = Lexicon({"A": ["=Us", "=uS"]})
+    assert keys("Us uS us", lexicon) == ["A", "A"]
+    assert keys("us", Lexicon({"A": ["=Us", "us", "=uS"]})) == ["A"]
 
 
 def test_bad_entries():
