@@ -98,6 +98,8 @@ def histogram_axes(ax: Any) -> Any:
     below.set_xlabel(ax.get_xlabel())
     ax.set_xlabel("")
     ax.tick_params(axis="x", labelbottom=False)
+    # Clearing the axes takes the histogram away and leaves this: see `open_axes`.
+    ax._sklearn_calib_hidden = True
     return below
 
 

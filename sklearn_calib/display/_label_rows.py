@@ -84,8 +84,10 @@ def arrange(
         means = [drawing.table.most_common(k).mean_error for k in sizes]
         drawing.averages.set_data(means, lowest + offset)
         # Collections do not tell the axes how far they reach.
-        known = np.concatenate((drawing.points.get_xdata(), drawing.table.confidence_interval.high))
-        ax.update_datalim([(0.0, 0.0), (np.nanmax(known), 0.0)])
+        table = drawing.table
+        shown = np.array([label in rows for label in table.labels.tolist()], dtype=bool)
+        reach = table.confidence_interval.high[shown & np.isfinite(table.error)]
+        ax.update_datalim([(0.0, 0.0), (np.max(reach, initial=0.0), 0.0)])
     counts = count_labels(tables)
     ticks = [f"{_text(label)}  ({counts[label]:,})" for label in labels]
     ticks += [f"mean of {k} most common" for k in sizes[:-1]] + [f"mean of all {sizes[-1]}"]

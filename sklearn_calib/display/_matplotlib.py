@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain, cycle, islice
 from typing import Any, TypeVar
 
 # Okabe & Ito's colours, which colour-blind readers can tell apart.
@@ -30,8 +31,9 @@ def line_options(options: dict[str, Any] | None) -> dict[str, Any]:
 
 
 def plain_text(text: Any) -> str:
-    """Return text that matplotlib will not read as mathematics."""
-    return str(text).replace("$", r"\$")
+    """Return text that matplotlib neither reads as mathematics nor leaves out of a legend."""
+    plain = str(text).replace("$", r"\$")
+    return f" {plain}" if plain.startswith("_") else plain
 
 
 def new_axes(ax: Any, **kwargs: Any) -> tuple[Any, Any]:
@@ -72,5 +74,6 @@ def free_colours(taken: Iterable[Any], number: int = 1) -> list[str]:
 
     used = [to_hex(colour).upper() for colour in taken]
     free = [colour for colour in COLOURS if colour not in used]
-    start = len(used) % len(COLOURS)
-    return [*free, *COLOURS[start:], *COLOURS][:number]
+    # The last colours first: those are the ones that were taken longest ago, once all are.
+    again = [colour for colour in COLOURS if colour not in free] or COLOURS
+    return list(islice(chain(free, cycle([*again, *free])), number))

@@ -88,6 +88,9 @@ def open_axes(
 ) -> tuple[CurveDrawing, list[CurveDrawing]]:
     """Set scale, limits and labels; return a new drawing, and those that are there already."""
     others = drawings_on(ax, CurveDrawing)
+    if not others and getattr(ax, "_sklearn_calib_hidden", False):
+        ax.tick_params(axis="x", labelbottom=True)
+        ax._sklearn_calib_hidden = False
     for other in others:
         if other.scale != scale:
             raise ValueError(

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
+from sklearn.utils.validation import check_is_fitted
 
 from sklearn_calib._validation import check_generator, check_integer, check_option
 from sklearn_calib.coref import Document, sample_entities
@@ -188,6 +189,8 @@ def count_corpus(
                 raise TypeError(f"model has no method {method!r}: {type(model).__name__}.")
     if client is not None and n_jobs is not None:
         raise ValueError("n_jobs and client are both set: the client decides where work is done.")
+    if hasattr(model, "fit"):
+        check_is_fitted(model)
     tally = Tally(period, keys, undated)
     seed = int(check_generator(random_state).integers(2**32))
     task = _Task(model, rule, n_samples, sample_weight, best, period, seed)

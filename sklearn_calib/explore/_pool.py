@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sklearn_calib._validation import Array
+from sklearn_calib._validation import Array, check_option
 
 if TYPE_CHECKING:
     from sklearn_calib.explore._posterior import CountPosterior
@@ -29,8 +29,17 @@ def choose_keys(posterior: CountPosterior, keys: tuple[Any, ...], place: Array) 
     )
 
 
-def pool(posterior: CountPosterior, groups: Mapping[Any, Iterable[Any]]) -> CountPosterior:
-    """Return counts by group; a document counts once for each group."""
+def pool(
+    posterior: CountPosterior, groups: Mapping[Any, Iterable[Any]], how: str | None
+) -> CountPosterior:
+    """Return counts by group of keys."""
+    if how is not None:
+        check_option(how, "how", ("any", "sum"))
+    elif posterior.hit_counts.size and posterior.hit_counts.max() > 1:
+        raise ValueError(
+            "A document may count more than once here: pass how='sum' to add the counts of the "
+            "keys, or how='any' to count documents that have one of them."
+        )
     if not isinstance(groups, Mapping):
         raise TypeError(
             "groups must map each new key to a list of old ones, such as {'any': ['A', 'B']}; got "
@@ -54,9 +63,11 @@ def pool(posterior: CountPosterior, groups: Mapping[Any, Iterable[Any]]) -> Coun
     row = np.concatenate([np.empty(0, dtype=np.intp), *rows])
     start = np.concatenate([np.empty(0, dtype=np.intp), *starts])
 
-    def any_of(values: Array) -> Array:
+    def joined(values: Array) -> Array:
         if len(start) == 0:
             return np.zeros((0, *values.shape[1:]), dtype=np.uint8)
+        if how == "sum":
+            return np.add.reduceat(values[row].astype(np.int64), start, axis=0)
         return np.logical_or.reduceat(values[row] > 0, start, axis=0).astype(np.uint8)
 
     return replace(
@@ -64,7 +75,7 @@ def pool(posterior: CountPosterior, groups: Mapping[Any, Iterable[Any]]) -> Coun
         keys=tuple(groups),
         hit_document=posterior.hit_document[row[start]],
         hit_key=np.concatenate([np.empty(0, dtype=np.intp), *keys]),
-        hit_counts=any_of(posterior.hit_counts),
-        hit_best=None if posterior.hit_best is None else any_of(posterior.hit_best),
+        hit_counts=joined(posterior.hit_counts),
+        hit_best=None if posterior.hit_best is None else joined(posterior.hit_best),
         hit_mentions=tuple(posterior.hit_mentions[i] for i in row[start]),
     )

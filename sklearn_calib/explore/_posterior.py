@@ -267,6 +267,8 @@ class CountPosterior:
 
     def select(self, keys: Iterable[Any]) -> CountPosterior:
         """Return the same with these keys alone, in this order."""
+        if isinstance(keys, str):
+            raise TypeError(f"keys must be a list of keys, such as [{keys!r}].")
         names = list(keys)
         place = np.full(len(self.keys), -1)
         for at, key in enumerate(names):
@@ -288,23 +290,29 @@ class CountPosterior:
         half = (end_of(self.periods, self.period) - self.periods) // 2
         return self.periods + half, PERIODS[self.period].capitalize()
 
-    def pool(self, groups: Mapping[Any, Iterable[Any]]) -> CountPosterior:
-        """Count documents that have any of several keys.
+    def pool(
+        self, groups: Mapping[Any, Iterable[Any]], *, how: str | None = None
+    ) -> CountPosterior:
+        """Count several keys as one.
 
-        Keys of one document are not independent, so that their counts must not
-        simply be added. Here a document counts once for each group.
+        Keys of one document are not independent, so that their intervals must
+        not simply be added. Here they are joined within each sample.
 
         Parameters
         ----------
         groups : mapping of key to iterable of keys
             The new keys, and the old ones that each stands for.
+        how : {"any", "sum"}, default=None
+            Count a document once if it has any of the keys, or add what it
+            has. By default "any"; where a document may count more than once,
+            as with `count_tags`, it must be said.
 
         Returns
         -------
         CountPosterior
             Counts by period and group.
         """
-        return pool(self, groups)
+        return pool(self, groups, how)
 
     def _key_index(self, key: Any) -> int:
         try:

@@ -51,7 +51,10 @@ class UncertainDocument:
 
     def __str__(self) -> str:
         words = ", ".join(self.mentions)
-        return f"{self.id} ({self.period}): {self.key} {self.probability:.2f} [{words}]"
+        answer = f"{self.probability:.2f}"
+        if self.mean > self.probability:  # it counts more than once
+            answer = f"{self.mean:.1f} ± {self.standard_deviation:.1f}"
+        return f"{self.id} ({self.period}): {self.key} {answer} [{words}]"
 
 
 @dataclass(frozen=True, eq=False)

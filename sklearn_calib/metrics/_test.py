@@ -228,10 +228,12 @@ class _Kuiper:
         ordered = sample.ordered
         self.ends = ordered.runs - 1
         self.r = (ordered.y - ordered.q) * _weights(ordered)
-        if ordered.group is None:
-            variance = float(np.sum(np.square(_weights(ordered)) * ordered.q * (1.0 - ordered.q)))
-        else:
-            variance = float(np.sum(np.square(np.bincount(ordered.group, weights=self.r))))
+        variance = float(np.sum(np.square(_weights(ordered)) * ordered.q * (1.0 - ordered.q)))
+        if ordered.group is not None:
+            # Residuals of a group may add up, or cancel as those of the classes of a row do.
+            # In the latter case the end of the walk says nothing about its way there.
+            together = np.square(np.bincount(ordered.group, weights=self.r)).sum()
+            variance = max(variance, float(together))
         self.sd = math.sqrt(variance)
 
     def value(self) -> float:

@@ -71,9 +71,16 @@ def _queries(arguments: argparse.Namespace) -> Queries:
     if arguments.weight is not None:
         weight = as_numbers(columns[arguments.weight], arguments.weight)
     if len(proba) == 1:
+        if arguments.classes is not None:
+            raise FileError("--classes goes with several probability columns, and there is one.")
         positive = None if arguments.pos_label is None else _like(y, arguments.pos_label)
+        if positive is not None and positive in y.tolist():
+            # One class against the rest, however many they are.
+            y, positive = y == positive, None
         queries = as_queries(y, proba[0], sample_weight=weight, pos_label=positive)
     else:
+        if arguments.pos_label is not None:
+            raise FileError("--pos-label goes with one probability column; there are several.")
         classes = arguments.y_prob if arguments.classes is None else arguments.classes
         if len(classes) != len(proba):
             raise FileError(
@@ -105,6 +112,9 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         if options.out is not None and not options.out.parent.is_dir():
             raise FileError(f"--out {options.out}: there is no folder {options.out.parent}.")
+        both = options.out is not None and options.out.exists() and options.file.exists()
+        if both and options.out.samefile(options.file):
+            raise FileError(f"--out {options.out} is the file of predictions itself.")
         queries = _queries(options)
         summary = summarise(queries, confidence_level=options.confidence_level)
         print(summary.text())

@@ -8,6 +8,7 @@ import json
 import re
 import sys
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -84,7 +85,7 @@ def read_columns(path: Path, names: list[str]) -> dict[str, list[Any]]:
             return _collect(path, stream, rows, kind, names)
     except UnicodeDecodeError as error:
         raise FileError(f"{path.name}: not UTF-8 text ({error.reason}).") from None
-    except (OSError, EOFError, csv.Error) as error:
+    except (OSError, EOFError, csv.Error, zlib.error) as error:
         raise FileError(f"{path.name}: cannot be read: {error}.") from None
 
 
@@ -157,6 +158,8 @@ def _json_rows(path: Path, stream: IO[str], kind: str, names: list[str]) -> Iter
             row = json.loads(line)
         except json.JSONDecodeError as error:
             raise FileError(f"{path.name}, line {number}: not JSON ({error.msg}).") from None
+        except RecursionError:
+            raise FileError(f"{path.name}, line {number}: JSON that is nested too deep.") from None
         if not isinstance(row, dict):
             raise FileError(f"{path.name}, line {number}: a JSON object is expected.")
         for name in names:
@@ -194,13 +197,13 @@ def as_numbers(values: list[Any], name: str, *, commas: bool = False) -> Array:
     """
     try:
         return np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         if commas and not any("." in str(value) for value in values):
             return as_numbers([_with_point(value) for value in values], name)
         for row, value in enumerate(values, start=1):
             try:
                 float(value)
-            except (TypeError, ValueError):
+            except (OverflowError, TypeError, ValueError):
                 hint = ""
                 if isinstance(value, str) and _DECIMAL_COMMA.fullmatch(value):
                     hint = f" Write decimals with a point: {_with_point(value).strip()}."

@@ -12,9 +12,11 @@ from sklearn_calib import (
     AdaptiveCalibrationDisplay,
     BinSizeDisplay,
     LabelCalibrationDisplay,
+    Queries,
     label_calibration,
     make_queries,
 )
+from sklearn_calib.display._matplotlib import COLOURS, free_colours
 
 SMALL = make_queries(900, distortion="slope", strength=0.3, random_state=0)
 LARGE = make_queries(4000, predictions="mixture", random_state=1)
@@ -244,3 +246,31 @@ def test_every_display_of_a_cross_validation_pools_the_folds():
     fitted = BinSizeDisplay.from_estimator(MODELS["bayes"], DIGITS[900:], NAMES[900:], name="nb")
     assert fitted.curve.bin_size[-1] == len(NAMES[900:]) * 10
     assert fitted.debiased_.get_label() == "nb: debiased error"
+
+
+def test_numbers_come_back_after_a_histogram_was_cleared():
+    _, ax = plt.subplots()
+    curve(SMALL, ax=ax, distribution="histogram")
+    assert not ax.xaxis.get_tick_params()["labelbottom"]
+    ax.clear()
+    curve(SMALL, ax=ax)
+    assert ax.xaxis.get_tick_params()["labelbottom"]
+
+
+def test_a_name_with_an_underscore_is_in_the_legend():
+    display = curve(SMALL, name="_mine")
+    texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert any("_mine" in text for text in texts)
+
+
+def test_colours_differ_for_as_long_as_they_can():
+    assert len(set(free_colours(COLOURS[:6], 2))) == 2
+    assert len(free_colours([], 30)) == 30
+    assert len(set(free_colours([], 7))) == 7
+
+
+def test_labels_of_which_nothing_is_known_do_not_stretch_the_axis():
+    sample = make_queries(800, random_state=0)
+    queries = Queries(sample.y_true, sample.y_prob, label=["a"] * 797 + ["rare"] * 2 + ["one"])
+    display = LabelCalibrationDisplay.from_predictions(queries)
+    assert display.ax_.get_xlim()[1] < 0.5

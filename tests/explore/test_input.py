@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from sklearn_calib import (
     AgentRule,
+    AntecedentModel,
+    count_corpus,
     count_documents,
     count_tags,
     country_lexicon,
@@ -114,3 +117,32 @@ def test_queries_of_a_model_that_knows_are_calibrated_at_the_ends():
         assert chosen.sum() > 30
         slack = 3 * np.sqrt(end * (1 - end) / chosen.sum())
         assert abs(queries.y_true[chosen].mean() - end) < slack
+
+
+def test_pooling_occurrences_must_say_how():
+    drawn = [[["N", "V"]] * 30]
+    counts = count_tags([["fish", "swim"]], drawn)
+    assert counts.pool({"NV": ["N", "V"]}, how="sum").mean.tolist() == [[2.0]]
+    assert counts.pool({"NV": ["N", "V"]}, how="any").mean.tolist() == [[1.0]]
+    twice = count_tags([["fish", "fish", "swim"]], [[["N", "N", "V"]] * 30])
+    with pytest.raises(ValueError, match="how='sum'"):
+        twice.pool({"NV": ["N", "V"]})
+    assert twice.pool({"NV": ["N", "V"]}, how="sum").mean.tolist() == [[3.0]]
+    with pytest.raises(ValueError, match="how='all' is not known"):
+        twice.pool({"NV": ["N", "V"]}, how="all")
+
+
+def test_uncertain_counts_are_printed_with_their_spread():
+    drawn = [[["N"] * 3 + ["V"] * 3] * 15 + [["N"] * 5 + ["V"]] * 15]
+    [found] = count_tags([["a"] * 6], drawn).most_uncertain(1)
+    assert "N 4.0 ± 1.0" in str(found) or "V 2.0 ± 1.0" in str(found)
+
+
+def test_a_single_key_is_no_list():
+    with pytest.raises(TypeError, match=r"keys must be a list of keys, such as \['yes'\]"):
+        count_documents(DOCS, DRAWN, linked).select("yes")
+
+
+def test_a_model_that_is_not_fitted_is_no_fault_of_a_document():
+    with pytest.raises(NotFittedError):
+        count_corpus(make_event_corpus(3, random_state=0).documents, AntecedentModel(), linked)

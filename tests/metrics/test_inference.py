@@ -490,3 +490,23 @@ def test_bad_groups():
         compare_calibration(sample.y_true, sample.y_prob, np.full(100, 2.0))
     empty = Queries([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], group=[0, 0, 1, 1])
     assert calibration_error_interval(empty).confidence_interval.high <= 1.0
+
+
+def test_level_where_residuals_of_a_row_cancel():
+    """The residuals of all classes of a row add up to zero."""
+    rng = np.random.default_rng(0)
+    rejected = {"binned": 0, "kuiper": 0}
+    for _ in range(60):
+        proba = rng.dirichlet([1.0, 1.0, 1.0], size=300)
+        y = (rng.random((300, 1)) > np.cumsum(proba, axis=1)).sum(axis=1)
+        queries = classifier_queries(y, proba, classes=[0, 1, 2])
+        for statistic in rejected:
+            result = calibration_test(queries, statistic=statistic)
+            assert result.statistic < 100
+            rejected[statistic] += result.pvalue <= 0.05
+    # At a level of 5 %, more than 8 of 60 have a chance of one in 400.
+    assert max(rejected.values()) <= 8
+    # The walk is shorter than that of independent residuals, and still finds what is wrong.
+    wrong = proba**3 / (proba**3).sum(axis=1, keepdims=True)
+    queries = classifier_queries(y, wrong, classes=[0, 1, 2])
+    assert calibration_test(queries, statistic="kuiper").pvalue < 0.01

@@ -350,3 +350,56 @@ def test_page_in_a_browser(width, tmp_path):
     assert min(found["svg"]) > 150
     assert found["wide"] <= found["inner"] + 1
     assert found["below"]
+
+
+def test_the_page_never_replaces_the_predictions(tmp_path, capsys):
+    path = tmp_path / "predictions.csv"
+    write(path)
+    before = path.read_bytes()
+    options = ["--y-true", "label", "--y-prob", "score", "--pos-label", "yes"]
+    assert main(["report", str(path), *options, "--out", str(path)]) == 2
+    assert "is the file of predictions itself" in capsys.readouterr().err
+    assert path.read_bytes() == before
+
+
+def test_options_that_would_have_no_effect_are_refused(tmp_path, capsys):
+    path = tmp_path / "predictions.csv"
+    rows = [("a", "0.5", "0.5"), ("b", "0.25", "0.75")] * 30
+    write(path, rows, ("label", "a", "b"))
+    one = ["report", str(path), "--y-true", "label", "--y-prob", "a"]
+    assert main([*one, "--classes", "a", "b", "--pos-label", "a"]) == 2
+    assert "--classes goes with several" in capsys.readouterr().err
+    assert main([*one, "b", "--pos-label", "a"]) == 2
+    assert "--pos-label goes with one" in capsys.readouterr().err
+
+
+def test_one_class_against_the_rest(tmp_path, capsys):
+    path = tmp_path / "predictions.csv"
+    labels = ["a", "b", "c"] * 40
+    write(path, [(label, "0.3") for label in labels], ("label", "score"))
+    options = ["--y-true", "label", "--y-prob", "score", "--pos-label", "b"]
+    assert main(["report", str(path), *options]) == 0
+    assert re.search(r"answers that are yes\s+40", capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("bad.jsonl", b'{"label": 1, "score": 1' + b"0" * 400 + b"}\n", "is not a number"),
+        ("deep.jsonl", b'{"label": 1, "score": ' + b"[" * 100_000 + b"\n", "nested too deep"),
+    ],
+)
+def test_strange_json(name, content, message, tmp_path, capsys):
+    path = tmp_path / name
+    path.write_bytes(content)
+    assert main(["report", str(path), "--y-true", "label", "--y-prob", "score"]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_damaged_gzip(tmp_path, capsys):
+    whole = bytearray(gzip.compress(b"label,score\n" + b"1,0.5\n0,0.25\n" * 2000))
+    whole[20:40] = b"\xff" * 20
+    path = tmp_path / "damaged.csv.gz"
+    path.write_bytes(whole)
+    assert main(["report", str(path), "--y-true", "label", "--y-prob", "score"]) == 2
+    assert "cannot be read" in capsys.readouterr().err
