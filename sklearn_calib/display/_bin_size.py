@@ -9,6 +9,7 @@ from sklearn_calib._results import percent
 from sklearn_calib._validation import check_option
 from sklearn_calib.display._matplotlib import (
     despine_axes,
+    draw_band,
     drawings_on,
     free_colours,
     line_options,
@@ -142,8 +143,8 @@ class BinSizeDisplay(ModelDisplay):
         # The shades of a second display need no words of their own: their colours tell.
         level = percent(curve.confidence_level)
         low, high = curve.null_interval
-        self.null_ = ax.fill_between(
-            x, low, high, color=plug_in, alpha=0.2, linewidth=0, zorder=0,
+        self.null_ = draw_band(
+            ax, x, low, high, color=plug_in, alpha=0.2, zorder=0,
             label=None if others else f"plug-in error if calibrated ({level})",
         )  # fmt: skip
         self.selected_ = self.interval_ = None

@@ -10,6 +10,7 @@ from sklearn_calib._validation import check_option
 from sklearn_calib.display._histogram import PredictionCounts, histogram_axes, name_counts
 from sklearn_calib.display._matplotlib import (
     despine_axes,
+    draw_band,
     free_colours,
     line_options,
     new_axes,
@@ -137,8 +138,8 @@ class CalibrationPlot:
         self.consistency_ = None
         if consistency:
             low, high = map(drawing.y, bins.consistency_band(level))
-            self.consistency_ = ax.fill_between(
-                x, low, high, color="0.5", alpha=0.25, linewidth=0, zorder=0,
+            self.consistency_ = draw_band(
+                ax, x, low, high, color="0.5", alpha=0.25, zorder=0,
                 label=f"{percent(level)} consistency band",
             )  # fmt: skip
         (self.line_,) = ax.plot(x, y, **style)
@@ -157,12 +158,13 @@ class CalibrationPlot:
             if interval == "bar":
                 self.interval_ = ax.vlines(x, low, high, color=colour, linewidth=1, alpha=0.8)
             else:
-                self.interval_ = ax.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
+                self.interval_ = draw_band(ax, x, low, high, color=colour, alpha=0.2)
         self.curve_ = None
         if self.curve is not None:
             (self.curve_,) = ax.plot(
                 drawing.x(self.curve.prob_pred), drawing.y(self.curve.prob_true), color=colour,
                 linestyle=":", linewidth=2, label=f"{self.curve.method} curve",
+                marker="_" if len(self.curve.prob_pred) == 1 else None, markersize=14,
             )  # fmt: skip
         drawn = [self.line_, *self.folds_, self.interval_, self.consistency_, self.curve_]
         drawing.artists = [artist for artist in drawn if artist is not None]

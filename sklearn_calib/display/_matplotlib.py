@@ -44,6 +44,13 @@ def new_axes(ax: Any, **kwargs: Any) -> tuple[Any, Any]:
     return ax.figure, ax
 
 
+def draw_band(ax: Any, x: Any, low: Any, high: Any, **style: Any) -> Any:
+    """Shade a range; that of a single point, which has no width, as a broad line."""
+    if len(x) > 1:
+        return ax.fill_between(x, low, high, linewidth=0, **style)
+    return ax.vlines(x, low, high, linewidth=10, **style)
+
+
 def despine_axes(ax: Any) -> None:
     """Remove the top and right spines."""
     for side in ("top", "right"):

@@ -6,6 +6,8 @@ import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from sklearn_calib._results import percent
 from sklearn_calib.metrics import (
     CalibrationErrorResult,
@@ -35,6 +37,12 @@ class Summary:
     labels: LabelCalibration | None
     notes: tuple[str, ...]
 
+    def _groups(self) -> list[tuple[str, str]]:
+        """Say how many groups the intervals and tests allow for."""
+        if self.queries.group is None:
+            return []
+        return [("groups of queries", f"{len(np.unique(self.queries.group)):,}")]
+
     def rows(self) -> list[tuple[str, str]]:
         """Return the lines of the summary table: what, and its value."""
         low, high = self.result.confidence_interval
@@ -43,6 +51,7 @@ class Summary:
         gap, over = self.result.mean_gap, self.result.mean_overconfidence
         rows = [
             ("queries", f"{n:,}"),
+            *self._groups(),
             ("answers that are yes", f"{yes:,} ({yes / n:.1%})"),
             ("calibration error", f"{self.result.error:.4f}"),
             (f"{level} interval", f"{low:.4f} to {high:.4f}"),

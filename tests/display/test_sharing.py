@@ -274,3 +274,15 @@ def test_labels_of_which_nothing_is_known_do_not_stretch_the_axis():
     queries = Queries(sample.y_true, sample.y_prob, label=["a"] * 797 + ["rare"] * 2 + ["one"])
     display = LabelCalibrationDisplay.from_predictions(queries)
     assert display.ax_.get_xlim()[1] < 0.5
+
+
+@pytest.mark.parametrize("interval", ["bar", "band"])
+def test_ranges_of_a_single_bin_are_visible(interval):
+    constant = Queries(np.arange(50) % 2, np.full(50, 0.3))
+    display = AdaptiveCalibrationDisplay.from_predictions(
+        constant, interval=interval, consistency=True
+    )
+    for artist in (display.interval_, display.consistency_):
+        [segment] = artist.get_segments()
+        assert np.ptp(segment[:, 1]) > 0.05
+        assert min(artist.get_linewidths()) > 0
