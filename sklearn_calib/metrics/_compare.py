@@ -27,6 +27,7 @@ from sklearn_calib.metrics._inference import (
 )
 from sklearn_calib.metrics._pairs import PairForm, pair_form
 from sklearn_calib.metrics._sorting import sort_queries
+from sklearn_calib.queries import Queries
 
 __all__ = ["CalibrationComparison", "compare_calibration"]
 
@@ -76,7 +77,7 @@ class CalibrationComparison:
 def compare_calibration(
     y_true: Any,
     y_prob_a: Any,
-    y_prob_b: Any,
+    y_prob_b: Any = None,
     *,
     bin_size: Any = "auto",
     n_bins: int | None = None,
@@ -93,8 +94,9 @@ def compare_calibration(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_queries,)
-        Binary labels.
+    y_true : array-like of shape (n_queries,) or Queries
+        Binary labels. Or the queries of the one model, followed by those of
+        the other, in place of the three arrays.
     y_prob_a, y_prob_b : array-like of shape (n_queries,)
         The predictions of the two models.
     bin_size : int or "auto", default="auto"
@@ -104,8 +106,9 @@ def compare_calibration(
     confidence_level : float, default=0.95
         Level of the interval.
     groups : array-like of shape (n_queries,), False or None, default=None
-        Queries of one group may depend on each other; None and False take all
-        queries as independent.
+        Queries of one group may depend on each other. None uses the groups of
+        Queries objects, where they have some, and False takes all queries as
+        independent.
     sample_weight : array-like of shape (n_queries,), default=None
         Non-negative weights, which say how reliable a row is.
     pos_label : object, default=None
@@ -130,6 +133,15 @@ def compare_calibration(
     """
     level = check_confidence_level(confidence_level)
     check_inference_bins(bin_size, n_bins)
+    if isinstance(y_true, Queries):
+        if pos_label is not None or sample_weight is not None:
+            raise TypeError("pos_label and sample_weight are part of the Queries objects.")
+        one, two = _same_questions(y_true, y_prob_a, y_prob_b)
+        groups = one.group if groups is None else groups
+        y_true, y_prob_a, y_prob_b = one.y_true, one.y_prob, two.y_prob
+        sample_weight = one.sample_weight
+    elif y_prob_b is None:
+        raise TypeError("Pass y_true and the predictions of two models, or two Queries objects.")
     y = check_binary_labels(y_true, pos_label)
     a = check_probability_vector(y_prob_a, "y_prob_a")
     b = check_probability_vector(y_prob_b, "y_prob_b")
@@ -152,23 +164,40 @@ def compare_calibration(
         assert ordered.group is not None
         ends = mixed_ends(ends, ordered.group)
         forms.append(pair_form(ordered, ends, ordered.group))
-    one, two = forms
-    difference = one.square - two.square
-    se = math.sqrt(_variance_of_difference(one, two))
+    first, second = forms
+    difference = first.square - second.square
+    se = math.sqrt(_variance_of_difference(first, second))
     z = float(stats.norm.ppf(0.5 + level / 2.0))
     if se > 0.0:
         pvalue = 2.0 * float(stats.norm.sf(abs(difference) / se))
     else:
         pvalue = 1.0 if difference == 0.0 else 0.0
     return CalibrationComparison(
-        error_a=math.sqrt(max(0.0, one.square)),
-        error_b=math.sqrt(max(0.0, two.square)),
+        error_a=math.sqrt(max(0.0, first.square)),
+        error_b=math.sqrt(max(0.0, second.square)),
         difference=difference,
         confidence_interval=ConfidenceInterval(difference - z * se, difference + z * se),
         confidence_level=level,
         standard_error=se,
         pvalue=pvalue,
     )
+
+
+def _same_questions(one: Queries, two: Any, more: Any) -> tuple[Queries, Queries]:
+    """Return the queries of two models, refusing those that ask something else."""
+    if not isinstance(two, Queries) or more is not None:
+        raise TypeError("After a Queries object, pass the Queries of the other model alone.")
+    for name in ("y_true", "group", "sample_weight", "label"):
+        here, there = getattr(one, name), getattr(two, name)
+        same = here is there is None or (
+            here is not None and there is not None and np.array_equal(here, there)
+        )
+        if not same:
+            raise ValueError(
+                f"The two Queries objects differ in {name}: both models must be asked the same "
+                "questions, in the same order."
+            )
+    return one, two
 
 
 def _variance_of_difference(one: PairForm, two: PairForm) -> float:

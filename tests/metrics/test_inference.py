@@ -510,3 +510,24 @@ def test_level_where_residuals_of_a_row_cancel():
     wrong = proba**3 / (proba**3).sum(axis=1, keepdims=True)
     queries = classifier_queries(y, wrong, classes=[0, 1, 2])
     assert calibration_test(queries, statistic="kuiper").pvalue < 0.01
+
+
+def test_models_are_compared_by_their_queries():
+    sample = make_queries(
+        2000, distortion="slope", strength=0.5, group_size=4, dependence=0.5, random_state=0
+    )
+    one = sample.queries
+    two = Queries(one.y_true, sample.probability, group=one.group)
+    result = compare_calibration(one, two)
+    expected = compare_calibration(one.y_true, one.y_prob, two.y_prob, groups=one.group)
+    assert result.pvalue == expected.pvalue
+    alone = compare_calibration(one, two, groups=False)
+    assert alone.pvalue == compare_calibration(one.y_true, one.y_prob, two.y_prob).pvalue
+    with pytest.raises(ValueError, match="differ in y_true"):
+        compare_calibration(one, Queries(~one.y_true, one.y_prob, group=one.group))
+    with pytest.raises(ValueError, match="differ in group"):
+        compare_calibration(one, two.with_groups(None))
+    with pytest.raises(TypeError, match="the Queries of the other model alone"):
+        compare_calibration(one, two.y_prob)
+    with pytest.raises(TypeError, match="two Queries objects"):
+        compare_calibration(one.y_true, one.y_prob)
