@@ -125,6 +125,9 @@ def calibration_test(
     An answer that contradicts a prediction of exactly 0 or 1 gives a p-value
     of 0: no calibrated model could have produced it.
 
+    With groups, "kuiper" is conservative where residuals of a group cancel, as
+    those of the classes of one row do.
+
     A small p-value says that the model is not perfect, which with enough data
     no model is. Look at the interval before you act on it.
 
