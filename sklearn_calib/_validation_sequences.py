@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import chain
 from typing import Any
@@ -15,8 +14,6 @@ __all__ = [
     "check_lattice",
     "check_observations",
     "check_partition",
-    "check_positive",
-    "check_pseudocount",
     "check_same_sentences",
     "check_sentences",
     "check_state_pairs",
@@ -166,15 +163,6 @@ def check_tokens(sentences: Sequence[Any]) -> None:
         )
 
 
-def check_pseudocount(value: Any, name: str) -> float:
-    """Return a finite number that is not negative."""
-    if isinstance(value, (bool, str)) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name} must be a number, got {value!r}.")
-    if not 0.0 <= float(value) < np.inf:
-        raise ValueError(f"{name} must be zero or more, and finite; got {value!r}.")
-    return float(value)
-
-
 def check_observations(sentences: Sequence[Any], n: Any, *, symbols: bool) -> Array:
     """Return a row a token: a symbol below n, or n finite numbers."""
     parts = []
@@ -199,13 +187,6 @@ def check_observations(sentences: Sequence[Any], n: Any, *, symbols: bool) -> Ar
             raise ValueError(f"Sentence {i} must hold finite numbers only.")
         parts.append(part)
     return np.concatenate(parts)
-
-
-def check_positive(value: Any, name: str) -> float:
-    """Return a finite number above zero."""
-    if check_pseudocount(value, name) == 0.0:
-        raise ValueError(f"{name} must be above zero.")
-    return float(value)
 
 
 def check_same_sentences(X: Sequence[Any], y: Sequence[Any]) -> None:

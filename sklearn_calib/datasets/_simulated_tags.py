@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_calib._validation import Array, check_generator, check_integer
-from sklearn_calib._validation_sequences import check_positive
+from sklearn_calib._validation import Array, check_generator, check_integer, check_number
 from sklearn_calib.sequence import HMMTagger
 from sklearn_calib.sequence._hmm import import_hmm
 
@@ -109,8 +108,8 @@ def make_tagged_sequences(
     n = check_integer(n_sequences, "n_sequences")
     k = check_integer(n_tags, "n_tags")
     v = check_integer(n_words, "n_words")
-    check_positive(tag_concentration, "tag_concentration")
-    check_positive(word_concentration, "word_concentration")
+    check_number(tag_concentration, "tag_concentration", positive=True)
+    check_number(word_concentration, "word_concentration", positive=True)
     if not mean_length >= 1.0:
         raise ValueError(f"mean_length must be at least 1, got {mean_length!r}.")
     rng = check_generator(random_state)

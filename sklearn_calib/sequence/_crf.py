@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_calib._validation import Array, check_integer
+from sklearn_calib._validation import Array, check_integer, check_number
 from sklearn_calib._validation_sequences import (
-    check_pseudocount,
     check_same_sentences,
     check_sentences,
     check_tags,
@@ -171,8 +170,8 @@ class CRFTagger(SequenceTagger):
         # CRFsuite reads parameters as text, and takes what it cannot read for something else.
         return sklearn_crfsuite.CRF(
             algorithm="lbfgs",
-            c1=check_pseudocount(self.c1, "c1"),
-            c2=check_pseudocount(self.c2, "c2"),
+            c1=check_number(self.c1, "c1"),
+            c2=check_number(self.c2, "c2"),
             max_iterations=None if most is None else check_integer(most, "max_iterations"),
             all_possible_transitions=bool(self.all_possible_transitions),
             verbose=bool(self.verbose),

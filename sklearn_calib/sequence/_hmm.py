@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_calib._validation import Array, check_option
+from sklearn_calib._validation import Array, check_number, check_option
 from sklearn_calib._validation_sequences import (
     check_observations,
-    check_pseudocount,
     check_same_sentences,
     check_sentences,
     check_tag_names,
@@ -117,8 +116,8 @@ class HMMTagger(SequenceTagger):
         """
         hmm = import_hmm()
         check_option(self.unknown, "unknown", UNKNOWN)
-        a = check_pseudocount(self.transition_pseudocount, "transition_pseudocount")
-        b = check_pseudocount(self.emission_pseudocount, "emission_pseudocount")
+        a = check_number(self.transition_pseudocount, "transition_pseudocount")
+        b = check_number(self.emission_pseudocount, "emission_pseudocount")
         sentences, tags = check_sentences(X), check_tags(y)
         check_same_sentences(sentences, tags)
         check_tokens(sentences)

@@ -205,7 +205,7 @@ def test_progress_on_request(capsys):
         ({"features": None}, ready({"a": [1]}), "1 is not a string"),
         ({"features": None}, ready([b"x"]), "b'x' is not a string"),
         ({"features": "word"}, ready({"a": 1}), r"X\[0\]\[0\] is .* tokens must"),
-        ({"c2": -1}, X, "c2 must be zero or more"),
+        ({"c2": -1}, X, "c2 must be a finite number from 0"),
         ({"max_iterations": "x"}, X, "max_iterations must be an integer"),
         ({"max_iterations": -1}, X, "max_iterations must be at least 1"),
     ],

@@ -206,8 +206,16 @@ def test_wrapping_a_variational_model():
     ("options", "error", "message"),
     [
         ({"unknown": "guess"}, ValueError, "unknown='guess' is not known"),
-        ({"emission_pseudocount": -1.0}, ValueError, "emission_pseudocount must be zero or more"),
-        ({"transition_pseudocount": "1"}, TypeError, "transition_pseudocount must be a number"),
+        (
+            {"emission_pseudocount": -1.0},
+            ValueError,
+            "emission_pseudocount must be a finite",
+        ),
+        (
+            {"transition_pseudocount": "1"},
+            TypeError,
+            "transition_pseudocount must be a finite",
+        ),
     ],
 )
 def test_wrong_options(options, error, message):
