@@ -81,6 +81,6 @@ def free_colours(taken: Iterable[Any], number: int = 1) -> list[str]:
 
     used = [to_hex(colour).upper() for colour in taken]
     free = [colour for colour in COLOURS if colour not in used]
-    # The last colours first: those are the ones that were taken longest ago, once all are.
+    # Taken colours come back after the free ones, and none twice before all were used.
     again = [colour for colour in COLOURS if colour not in free] or COLOURS
     return list(islice(chain(free, cycle([*again, *free])), number))

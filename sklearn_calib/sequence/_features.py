@@ -15,6 +15,7 @@ from scipy import sparse
 
 from sklearn_calib._validation import Array
 from sklearn_calib._validation_sequences import check_tokens, flatten
+from sklearn_calib.sequence._packing import starts_of
 
 __all__ = [
     "FEATURES",
@@ -110,7 +111,7 @@ class WordFeatures:
         word = np.fromiter(map(number.__getitem__, words), np.intp, len(words))
         lengths = np.array([len(sentence) for sentence in sentences])
         length = np.repeat(lengths, lengths)
-        position = np.arange(len(words)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        position = np.arange(len(words)) - np.repeat(starts_of(lengths), lengths)
         parts = {part: _values(part, number) for part in set(chain(*self.templates.values()))}
         # A row for each distance and word, and one for a place outside the sentence.
         size, distances = len(number) + 1, len(self.templates)

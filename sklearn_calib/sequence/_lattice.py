@@ -141,11 +141,8 @@ def marginals(
         log_normalizer[chunk.sentences] = found.log_normalizer
         # Read before the rows are written: `out` may share memory with the potentials.
         redo = {
-            int(chunk.sentences[rank]): potentials[
-                starts[chunk.sentences[rank]] : starts[chunk.sentences[rank]]
-                + lengths[chunk.sentences[rank]]
-            ].copy()
-            for rank in flagged
+            sentence: potentials[starts[sentence] : starts[sentence] + lengths[sentence]].copy()
+            for sentence in chunk.sentences[flagged].tolist()
         }
         proba[chunk.rows] = gamma
         if joint:
