@@ -23,9 +23,9 @@ from sklearn_calib import (
     adaptive_bin_calibration_error,
     calibration_error_interval,
     calibration_test,
-    make_queries,
     smooth_calibration_curve,
 )
+from sklearn_calib.datasets import make_queries
 
 LAWS: dict[str, dict[str, Any]] = {
     "Beta(.3, .3)": {"a": 0.3, "b": 0.3},

@@ -17,15 +17,8 @@ from pathlib import Path
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from sklearn_calib import (
-    CRFTagger,
-    HMMTagger,
-    forward_backward,
-    load_conll2000,
-    make_tagged_sequences,
-    sample_sequences,
-    viterbi,
-)
+from sklearn_calib.datasets import load_conll2000, make_tagged_sequences
+from sklearn_calib.sequence import CRFTagger, HMMTagger, forward_backward, sample_sequences, viterbi
 from sklearn_calib.sequence._features import FEATURES
 
 RESULTS = Path(__file__).parent / "results" / "sequence_speed.json"

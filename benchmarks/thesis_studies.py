@@ -29,12 +29,8 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_calib import (
-    SimulatedQueries,
-    bin_size_curve,
-    calibration_error_interval,
-    make_queries,
-)
+from sklearn_calib import bin_size_curve, calibration_error_interval
+from sklearn_calib.datasets import SimulatedQueries, make_queries
 
 RESULTS = Path(__file__).parent / "results"
 

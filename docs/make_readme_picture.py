@@ -12,14 +12,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 from sklearn.naive_bayes import GaussianNB
 
-from sklearn_calib import (
-    AdaptiveCalibrationDisplay,
-    AgentRule,
-    CountDisplay,
-    count_corpus,
-    country_lexicon,
-    make_event_corpus,
-)
+from sklearn_calib import AdaptiveCalibrationDisplay, CountDisplay
+from sklearn_calib.datasets import make_event_corpus
+from sklearn_calib.explore import AgentRule, count_corpus, country_lexicon
 
 STATIC = Path(__file__).parent / "_static"
 

@@ -21,22 +21,21 @@ from sklearn.naive_bayes import GaussianNB
 
 from sklearn_calib import (
     AdaptiveCalibrationDisplay,
-    AgentRule,
-    AntecedentModel,
     CountDisplay,
-    CRFTagger,
-    HMMTagger,
     calibration_error_interval,
     calibration_null,
-    count_corpus,
-    country_lexicon,
     label_calibration,
+    score_decomposition,
+)
+from sklearn_calib.coref import AntecedentModel
+from sklearn_calib.datasets import (
     make_coref_documents,
     make_event_corpus,
     make_queries,
     make_tagged_sequences,
-    score_decomposition,
 )
+from sklearn_calib.explore import AgentRule, count_corpus, country_lexicon
+from sklearn_calib.sequence import CRFTagger, HMMTagger
 
 BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "0.45"
 

@@ -11,7 +11,8 @@ antecedent model gives a probability to every answer, and such probabilities can
 # ---------------------
 # These documents are simulated: first the words, then the entities, from a model that we know.
 
-from sklearn_calib import AntecedentModel, Document, make_coref_documents
+from sklearn_calib.coref import AntecedentModel, Document
+from sklearn_calib.datasets import make_coref_documents
 
 data = make_coref_documents(400, random_state=0)
 train, test = slice(0, 300), slice(300, 400)

@@ -13,7 +13,7 @@ articles that a person should read.
 # The articles are simulated, so that it is known who attacked. Each one names a few armies and says
 # what "they" did. Who "they" are is a matter of probability, and the model knows the probabilities.
 
-from sklearn_calib import make_event_corpus
+from sklearn_calib.datasets import make_event_corpus
 
 corpus = make_event_corpus(1200, random_state=0)
 for document in corpus.documents[57], corpus.documents[119]:
@@ -26,7 +26,7 @@ for document in corpus.documents[57], corpus.documents[119]:
 # model draws 100 complete readings of each article, and an article counts for a country in as many
 # of them as the rule says.
 
-from sklearn_calib import AgentRule, count_corpus, country_lexicon
+from sklearn_calib.explore import AgentRule, count_corpus, country_lexicon
 
 rule = AgentRule(country_lexicon(), verbs=["attack"])
 posterior = count_corpus(corpus.documents, corpus.model, rule, period="Q", random_state=0)
@@ -71,7 +71,8 @@ for uncertain in posterior.most_uncertain(3):
 
 import numpy as np
 
-from sklearn_calib import adaptive_bin_calibration_error, count_documents, rule_queries
+from sklearn_calib import adaptive_bin_calibration_error
+from sklearn_calib.explore import count_documents, rule_queries
 
 fig, axes = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained", sharey=True)
 for ax, (name, temperature) in zip(

@@ -11,7 +11,8 @@ independent. An interval that ignores this is too narrow.
 # answers of one speaker depend strongly on each other. Each prediction on its own is too
 # low by 0.1.
 
-from sklearn_calib import calibration_error_interval, make_queries
+from sklearn_calib import calibration_error_interval
+from sklearn_calib.datasets import make_queries
 
 
 def speakers(seed):

@@ -15,7 +15,8 @@ calibration error is known, show which interval does.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from sklearn_calib import calibration_error_interval, make_queries
+from sklearn_calib import calibration_error_interval
+from sklearn_calib.datasets import make_queries
 
 models = {
     "perfectly calibrated": {"distortion": "identity"},

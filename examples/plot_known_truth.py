@@ -2,7 +2,7 @@
 What the estimators see when the truth is known
 ===============================================
 
-With real data nobody knows the true calibration error. :func:`~sklearn_calib.make_queries`
+With real data nobody knows the true calibration error. :func:`~sklearn_calib.datasets.make_queries`
 simulates predictions for which it is known, so the estimators themselves can be checked.
 """
 
@@ -10,7 +10,8 @@ simulates predictions for which it is known, so the estimators themselves can be
 # A prediction q is drawn, and the answer is yes with probability t(q). Here t multiplies the
 # log-odds by 0.7, which makes the predictions overconfident.
 
-from sklearn_calib import AdaptiveCalibrationDisplay, make_queries
+from sklearn_calib import AdaptiveCalibrationDisplay
+from sklearn_calib.datasets import make_queries
 
 sample = make_queries(5000, distortion="slope", strength=0.7, random_state=0)
 print(f"{sample.queries}, true calibration error {sample.error:.4f}")

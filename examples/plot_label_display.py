@@ -50,7 +50,8 @@ plt.show()
 #
 # The numbers
 # -----------
-# A display keeps what it draws. ``tables`` has a :class:`~sklearn_calib.LabelCalibration` for each
-# model. A positive ``mean_gap`` says that the label gets too much probability.
+# A display keeps what it draws. ``tables`` has a
+# :class:`~sklearn_calib.metrics.LabelCalibration` for each model. A positive ``mean_gap`` says
+# that the label gets too much probability.
 
 print(display.tables["naive Bayes"])

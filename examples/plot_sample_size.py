@@ -11,7 +11,7 @@ A calibration error from a few hundred predictions is rough.
 # The truth is known here, because the answers are simulated: one model is overconfident, the other
 # is calibrated.
 
-from sklearn_calib import make_queries
+from sklearn_calib.datasets import make_queries
 
 samples = {
     "overconfident": make_queries(50_000, distortion="slope", strength=0.7, random_state=0),

@@ -11,7 +11,7 @@ that the truth is known.
 # in one of three ways: a log-odds that is closer to 0 than predicted, one that is farther from 0,
 # or 0.1 more than predicted.
 
-from sklearn_calib import make_queries
+from sklearn_calib.datasets import make_queries
 
 n = 5000
 samples = {

@@ -10,7 +10,7 @@ corners. Bins of equal count, a zoom and a logit axis show what happens there.
 # The predictions are simulated to look like those of a tagger: 60 % are near 0, 35 % near 1 and the
 # rest in between. They are overconfident: the true log-odds are 0.6 times the predicted ones.
 
-from sklearn_calib import make_queries
+from sklearn_calib.datasets import make_queries
 
 sample = make_queries(
     20_000, predictions="mixture", distortion="slope", strength=0.6, random_state=0

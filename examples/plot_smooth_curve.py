@@ -13,9 +13,9 @@ two bands that belong to each.
 from sklearn_calib import (
     AdaptiveCalibrationDisplay,
     isotonic_calibration_curve,
-    make_queries,
     smooth_calibration_curve,
 )
+from sklearn_calib.datasets import make_queries
 
 sample = make_queries(2000, a=0.7, b=0.7, distortion="slope", strength=0.6, random_state=1)
 smooth = smooth_calibration_curve(sample.queries)

@@ -9,9 +9,11 @@ they are of each tag. Which of them is right about that?
 # %%
 # Sentences with a known truth
 # ----------------------------
-# :func:`~sklearn_calib.make_tagged_sequences` draws sentences from a random hidden Markov model.
+# :func:`~sklearn_calib.datasets.make_tagged_sequences` draws sentences from a random hidden
+# Markov model.
 
-from sklearn_calib import CRFTagger, HMMTagger, make_tagged_sequences
+from sklearn_calib.datasets import make_tagged_sequences
+from sklearn_calib.sequence import CRFTagger, HMMTagger
 
 data = make_tagged_sequences(
     2000, n_tags=6, n_words=800, word_concentration=0.3, mean_length=12, random_state=1

@@ -1,82 +1,16 @@
-"""Can I trust this model's probabilities?
+"""Can I trust this model's probabilities, and what may I conclude from its uncertain output?
 
-Importing the package registers its scorer strings with scikit-learn.
+Importing the package registers its scorer strings with scikit-learn. The names here are the core;
+taggers, coreference, counts and data are in `sklearn_calib.sequence`, `.coref`, `.explore` and
+`.datasets`, which load when they are first asked for.
 """
 
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING, Any
+
 from sklearn_calib._results import ConfidenceInterval
-from sklearn_calib.coref import (
-    AntecedentModel,
-    CoreferenceScores,
-    Document,
-    MentionFeatures,
-    PrecisionRecall,
-    SampledLinks,
-    coreference_scores,
-    document_from_spacy,
-    document_from_stanza,
-    extended_features,
-    find_mentions,
-    link_probabilities,
-    read_conll2012,
-    read_conllu,
-    sample_entities,
-    sampled_link_probabilities,
-    surface_features,
-)
-from sklearn_calib.datasets import (
-    EventCorpus,
-    NewsCorpus,
-    SimulatedDocuments,
-    SimulatedQueries,
-    TaggedCorpus,
-    TaggedSequences,
-    TweetCorpus,
-    load_amalgum_news,
-    load_ark_tweets,
-    load_conll2000,
-    load_gum,
-    load_litbank,
-    load_sentiment140,
-    load_ud_ewt,
-    load_wikinews,
-    make_coref_documents,
-    make_event_corpus,
-    make_queries,
-    make_tagged_sequences,
-)
-from sklearn_calib.display import (
-    AdaptiveCalibrationDisplay,
-    BinSizeDisplay,
-    CountDisplay,
-    LabelCalibrationDisplay,
-)
-from sklearn_calib.explore import (
-    AgentRule,
-    CountDifference,
-    CountPosterior,
-    Lexicon,
-    LexiconMatch,
-    SkippedDocument,
-    UncertainDocument,
-    count_corpus,
-    count_documents,
-    count_tags,
-    country_lexicon,
-    rule_queries,
-)
 from sklearn_calib.metrics import (
     AdaptiveBinCalibrationError,
-    BinSizeCurve,
-    CalibrationBins,
-    CalibrationComparison,
-    CalibrationCurve,
-    CalibrationErrorResult,
-    CalibrationNull,
-    CalibrationTestResult,
-    CorpDecomposition,
-    LabelCalibration,
-    SampleSizeCurve,
-    ScoreDecomposition,
     adaptive_bin_calibration_error,
     bin_size_curve,
     calibration_bins,
@@ -91,69 +25,27 @@ from sklearn_calib.metrics import (
     select_bin_size,
     smooth_calibration_curve,
 )
-from sklearn_calib.queries import (
-    Queries,
-    classifier_queries,
-    link_queries,
-    tag_queries,
-)
-from sklearn_calib.sequence import (
-    CRFTagger,
-    CrossValMarginals,
-    HMMTagger,
-    LatticeMarginals,
-    cross_val_marginals,
-    forward_backward,
-    sample_sequences,
-    viterbi,
-)
+from sklearn_calib.queries import Queries, classifier_queries, link_queries, tag_queries
+
+if TYPE_CHECKING:
+    from sklearn_calib import coref, datasets, display, explore, metrics, queries, sequence
+    from sklearn_calib.display import (
+        AdaptiveCalibrationDisplay,
+        BinSizeDisplay,
+        CountDisplay,
+        LabelCalibrationDisplay,
+    )
 
 __version__ = "0.1.0"
-
 
 __all__ = [
     "AdaptiveBinCalibrationError",
     "AdaptiveCalibrationDisplay",
-    "AgentRule",
-    "AntecedentModel",
-    "BinSizeCurve",
     "BinSizeDisplay",
-    "CRFTagger",
-    "CalibrationBins",
-    "CalibrationComparison",
-    "CalibrationCurve",
-    "CalibrationErrorResult",
-    "CalibrationNull",
-    "CalibrationTestResult",
     "ConfidenceInterval",
-    "CoreferenceScores",
-    "CorpDecomposition",
-    "CountDifference",
     "CountDisplay",
-    "CountPosterior",
-    "CrossValMarginals",
-    "Document",
-    "EventCorpus",
-    "HMMTagger",
-    "LabelCalibration",
     "LabelCalibrationDisplay",
-    "LatticeMarginals",
-    "Lexicon",
-    "LexiconMatch",
-    "MentionFeatures",
-    "NewsCorpus",
-    "PrecisionRecall",
     "Queries",
-    "SampleSizeCurve",
-    "SampledLinks",
-    "ScoreDecomposition",
-    "SimulatedDocuments",
-    "SimulatedQueries",
-    "SkippedDocument",
-    "TaggedCorpus",
-    "TaggedSequences",
-    "TweetCorpus",
-    "UncertainDocument",
     "adaptive_bin_calibration_error",
     "bin_size_curve",
     "calibration_bins",
@@ -162,44 +54,53 @@ __all__ = [
     "calibration_test",
     "classifier_queries",
     "compare_calibration",
-    "coreference_scores",
-    "count_corpus",
-    "count_documents",
-    "count_tags",
-    "country_lexicon",
-    "cross_val_marginals",
-    "document_from_spacy",
-    "document_from_stanza",
-    "extended_features",
-    "find_mentions",
-    "forward_backward",
+    "coref",
+    "datasets",
+    "display",
+    "explore",
     "isotonic_calibration_curve",
     "label_calibration",
-    "link_probabilities",
     "link_queries",
-    "load_amalgum_news",
-    "load_ark_tweets",
-    "load_conll2000",
-    "load_gum",
-    "load_litbank",
-    "load_sentiment140",
-    "load_ud_ewt",
-    "load_wikinews",
-    "make_coref_documents",
-    "make_event_corpus",
-    "make_queries",
-    "make_tagged_sequences",
-    "read_conll2012",
-    "read_conllu",
-    "rule_queries",
-    "sample_entities",
-    "sample_sequences",
+    "metrics",
+    "queries",
     "sample_size_curve",
-    "sampled_link_probabilities",
     "score_decomposition",
     "select_bin_size",
+    "sequence",
     "smooth_calibration_curve",
-    "surface_features",
     "tag_queries",
-    "viterbi",
 ]
+
+# What loads when it is first asked for: a room, or a name and the room that holds it.
+_ROOMS = ("coref", "datasets", "display", "explore", "metrics", "queries", "sequence")
+_LAZY = {
+    "AdaptiveCalibrationDisplay": "display",
+    "BinSizeDisplay": "display",
+    "CountDisplay": "display",
+    "LabelCalibrationDisplay": "display",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return _import_module(f"sklearn_calib.{name}")
+    if name in _LAZY:
+        found = getattr(_import_module(f"sklearn_calib.{_LAZY[name]}"), name)
+        globals()[name] = found
+        return found
+    raise AttributeError(_where_is(name))
+
+
+def _where_is(name: str) -> str:
+    """Say which room holds a name that is not at the top level."""
+    for room in _ROOMS if not name.startswith("_") else ():
+        if name in _import_module(f"sklearn_calib.{room}").__all__:
+            return (
+                f"sklearn_calib has no {name!r} at its top level: it is in sklearn_calib.{room} "
+                f"(from sklearn_calib.{room} import {name})."
+            )
+    return f"module 'sklearn_calib' has no attribute {name!r}"
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

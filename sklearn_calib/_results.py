@@ -1,11 +1,20 @@
-"""Small things that every result object shares."""
+"""How every result object shows itself: as a line, as a table, in a notebook, as a picture."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from html import escape
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+# Rows of a table that are shown as the last line of a notebook cell.
+_SHOWN = 10
 
 
 class ConfidenceInterval(NamedTuple):
@@ -21,6 +30,66 @@ class ConfidenceInterval(NamedTuple):
 
     low: Any
     high: Any
+
+
+class Result(ABC):
+    """What a function returns: it reads well, and becomes a table.
+
+    A result says in a sentence what was found, and has its numbers as columns
+    of equal length. The sentence and, where `_shows_table` says so, the first
+    rows are what a notebook shows.
+    """
+
+    _shows_table = True
+
+    def _sentence(self) -> str:
+        """Say in a line or two what was found; empty where the table says it all."""
+        return ""
+
+    @abstractmethod
+    def _columns(self) -> Mapping[str, Sequence[Any]]:
+        """Return the numbers as columns."""
+
+    def __repr__(self) -> str:
+        return self._text(_SHOWN)
+
+    def __str__(self) -> str:
+        return self._text(2 * _SHOWN)
+
+    def _text(self, most: int) -> str:
+        table = format_table(self._columns(), most) if self._shows_table else ""
+        return "\n".join(part for part in (table, self._sentence()) if part)
+
+    def _repr_html_(self) -> str:
+        table = html_table(self._columns(), _SHOWN) if self._shows_table else ""
+        lines = escape(self._sentence()).replace("\n", "<br>")
+        return table + (f"<p>{lines}</p>" if lines else "")
+
+    def to_frame(self) -> DataFrame:
+        """Return the numbers as a pandas DataFrame."""
+        return to_frame(self._columns())
+
+
+class PlottedResult(Result):
+    """A result that has a picture."""
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw the result.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure by default.
+        **options
+            Further keywords of the display's `plot`.
+
+        Returns
+        -------
+        display
+            The drawn display.
+        """
+        # The one call that goes up the house: results do not know how they are drawn.
+        return import_module("sklearn_calib.display").draw(self, ax=ax, **options)
 
 
 def read_only(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -46,25 +115,38 @@ def cell(value: Any) -> str:
     return str(value)
 
 
+def _shown_rows(columns: Mapping[str, Sequence[Any]], most: int) -> list[list[str]]:
+    """Return the columns as text; the middle of a long table is left out."""
+    n = len(next(iter(columns.values())))
+    shown = list(range(n))
+    if n > most:
+        shown = [*range(most // 2), -1, *range(n - most // 2, n)]
+    return [["..." if i < 0 else cell(values[i]) for i in shown] for values in columns.values()]
+
+
 def format_table(columns: Mapping[str, Sequence[Any]], most: int = 20) -> str:
     """Return a plain-text table with aligned columns; the middle of a long one is left out."""
-    rows = len(next(iter(columns.values())))
-    shown = list(range(rows))
-    if rows > most:
-        shown = [*range(most // 2), -1, *range(rows - most // 2, rows)]
-    lines = []
-    texts = {
-        name: ["..." if i < 0 else cell(values[i]) for i in shown]
-        for name, values in columns.items()
-    }
-    widths = {name: max(map(len, [name, *texts[name]])) for name in columns}
-    lines.append("  ".join(name.rjust(widths[name]) for name in columns))
-    for i in range(len(shown)):
-        lines.append("  ".join(texts[name][i].rjust(widths[name]) for name in columns))
-    return "\n".join(lines)
+    texts = [
+        [name, *column] for name, column in zip(columns, _shown_rows(columns, most), strict=True)
+    ]
+    widths = [max(map(len, column)) for column in texts]
+    return "\n".join(
+        "  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True))
+        for row in zip(*texts, strict=True)
+    )
 
 
-def to_frame(columns: Mapping[str, Any], index: Any = None) -> Any:
+def html_table(columns: Mapping[str, Sequence[Any]], most: int) -> str:
+    """Return the same table as HTML."""
+    head = "".join(f"<th>{escape(name)}</th>" for name in columns)
+    rows = zip(*_shown_rows(columns, most), strict=True)
+    body = "".join(
+        f"<tr>{''.join(f'<td>{escape(text)}</td>' for text in row)}</tr>" for row in rows
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def to_frame(columns: Mapping[str, Any], index: Any = None) -> DataFrame:
     """Return a pandas DataFrame, or say how to get pandas."""
     try:
         import pandas as pd

@@ -258,9 +258,9 @@ def check_groups(values: Any, n: int, name: str = "groups") -> Array:
     return group
 
 
-def check_y_proba(y_proba: Any, classes: Array, name: str = "y_proba") -> Array:
+def check_y_prob(y_prob: Any, classes: Array, name: str = "y_prob") -> Array:
     """Return a matrix of probabilities with a column for each class."""
-    proba = check_probabilities(y_proba, name)
+    proba = check_probabilities(y_prob, name)
     k = len(classes)
     if proba.ndim != 2 or proba.shape[1] != k:
         raise ValueError(

@@ -77,15 +77,23 @@ def test_public_names_are_sorted_and_exist():
         assert getattr(sklearn_calib, name) is not None
 
 
+# Names of the top level, and those that are reached by their room.
+PUBLIC = {
+    f"{module.__name__}.{name}": getattr(module, name)
+    for module in (sklearn_calib, *(getattr(sklearn_calib, name) for name in sklearn_calib._ROOMS))
+    for name in module.__all__
+    if inspect.isclass(getattr(module, name)) or inspect.isfunction(getattr(module, name))
+}
+
+
 def public_objects():
-    for name in sklearn_calib.__all__:
-        thing = getattr(sklearn_calib, name)
-        yield f"sklearn_calib.{name}"
+    for name, thing in PUBLIC.items():
+        yield name
         if inspect.isclass(thing):
             for attribute, member in vars(thing).items():
                 is_method = isinstance(member, (classmethod, staticmethod)) or callable(member)
                 if is_method and not attribute.startswith("_") and hasattr(member, "__doc__"):
-                    yield f"sklearn_calib.{name}.{attribute}"
+                    yield f"{name}.{attribute}"
 
 
 def issubclass_of_tuple(thing):
@@ -99,19 +107,17 @@ ALWAYS_IGNORED = {"ES01", "SA01", "EX01", "GL01", "GL03", "PR08", "PR09", "RT03"
 @pytest.mark.parametrize("name", list(public_objects()))
 def test_docstrings_are_complete(name):
     found = [(code, text) for code, text in validate(name)["errors"] if code not in ALWAYS_IGNORED]
-    thing = getattr(sklearn_calib, name.split(".")[1])
-    if name.count(".") > 1 or dataclasses.is_dataclass(thing) or issubclass_of_tuple(thing):
+    thing = PUBLIC.get(name)
+    if thing is None or dataclasses.is_dataclass(thing) or issubclass_of_tuple(thing):
         # Methods that return something short say it in their summary, and the
         # fields of a result are its attributes.
         found = [(code, text) for code, text in found if code not in {"RT01", "PR01", "YD01"}]
     assert not found
 
 
-@pytest.mark.parametrize(
-    "name", [n for n in sklearn_calib.__all__ if inspect.isfunction(getattr(sklearn_calib, n))]
-)
+@pytest.mark.parametrize("name", [n for n, thing in PUBLIC.items() if inspect.isfunction(thing)])
 def test_functions_have_an_example_and_keyword_only_options(name):
-    function = getattr(sklearn_calib, name)
+    function = PUBLIC[name]
     assert "Examples\n" in function.__doc__
     positional = [
         parameter
@@ -122,8 +128,7 @@ def test_functions_have_an_example_and_keyword_only_options(name):
 
 
 def test_results_are_frozen_dataclasses():
-    for name in sklearn_calib.__all__:
-        thing = getattr(sklearn_calib, name)
+    for thing in PUBLIC.values():
         if dataclasses.is_dataclass(thing):
             assert thing.__dataclass_params__.frozen
             assert not thing.__dataclass_params__.eq

@@ -12,10 +12,10 @@ from sklearn_calib import (
     adaptive_bin_calibration_error,
     calibration_bins,
     calibration_error_interval,
-    make_queries,
     score_decomposition,
     select_bin_size,
 )
+from sklearn_calib.datasets import make_queries
 from sklearn_calib.metrics._bin_size import candidate_sizes, leave_one_out_risks
 from sklearn_calib.metrics._error import debiased_square
 from sklearn_calib.metrics._moments import residual_moments

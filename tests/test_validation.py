@@ -15,10 +15,10 @@ from sklearn_calib import (
     calibration_error_interval,
     classifier_queries,
     label_calibration,
-    make_queries,
     score_decomposition,
     select_bin_size,
 )
+from sklearn_calib.datasets import make_queries
 
 FUNCTIONS = [
     adaptive_bin_calibration_error,
@@ -177,7 +177,7 @@ def test_matrix_errors():
         classifier_queries(Y, proba, classes=[0, 1, 2], pos_label=0)
     with pytest.raises(TypeError, match="labels such as 'a' and classes has 0"):
         classifier_queries(list("aaabbb"), proba, classes=[0, 1, 2])
-    with pytest.raises(TypeError, match="Pass y_true, y_proba and the class"):
+    with pytest.raises(TypeError, match="Pass y_true, y_prob and the class"):
         label_calibration(Y, proba)
     with pytest.raises(ValueError, match="outside"):
         classifier_queries(Y, proba * 4, classes=[0, 1, 2])

@@ -21,14 +21,9 @@ import numpy as np
 from common import BIN_SIZE, choose, main, measure, null_errors
 from sklearn.metrics import get_scorer
 
-from sklearn_calib import (
-    AdaptiveCalibrationDisplay,
-    CRFTagger,
-    HMMTagger,
-    Queries,
-    load_ark_tweets,
-    load_conll2000,
-)
+from sklearn_calib import AdaptiveCalibrationDisplay, Queries
+from sklearn_calib.datasets import load_ark_tweets, load_conll2000
+from sklearn_calib.sequence import CRFTagger, HMMTagger
 
 ITERATIONS = 100
 TRAIN = 3000

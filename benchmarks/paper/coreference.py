@@ -24,21 +24,22 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold
 
 from sklearn_calib import (
-    AntecedentModel,
-    Document,
     Queries,
     adaptive_bin_calibration_error,
     calibration_bins,
     calibration_null,
-    coreference_scores,
-    link_probabilities,
-    load_gum,
-    load_litbank,
-    sample_entities,
-    sampled_link_probabilities,
     score_decomposition,
 )
+from sklearn_calib.coref import (
+    AntecedentModel,
+    Document,
+    coreference_scores,
+    link_probabilities,
+    sample_entities,
+    sampled_link_probabilities,
+)
 from sklearn_calib.coref._clusters import best_entities
+from sklearn_calib.datasets import load_gum, load_litbank
 from sklearn_calib.queries import LinkQuestions
 
 # Links a bin, wherever errors are compared.

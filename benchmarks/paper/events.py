@@ -21,17 +21,15 @@ from sklearn.model_selection import KFold
 sys.path.insert(0, str(Path(__file__).parent))
 from common import main, measure
 
-from sklearn_calib import (
+from sklearn_calib import CountDisplay
+from sklearn_calib.coref import AntecedentModel, Document
+from sklearn_calib.datasets import load_amalgum_news, load_gum
+from sklearn_calib.explore import (
     AgentRule,
-    AntecedentModel,
-    CountDisplay,
     CountPosterior,
-    Document,
     count_corpus,
     count_documents,
     country_lexicon,
-    load_amalgum_news,
-    load_gum,
     rule_queries,
 )
 

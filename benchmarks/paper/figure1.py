@@ -17,13 +17,9 @@ from typing import Any
 import numpy as np
 from common import BIN_SIZE, main
 
-from sklearn_calib import (
-    AdaptiveCalibrationDisplay,
-    HMMTagger,
-    calibration_bins,
-    calibration_error_interval,
-    load_conll2000,
-)
+from sklearn_calib import AdaptiveCalibrationDisplay, calibration_bins, calibration_error_interval
+from sklearn_calib.datasets import load_conll2000
+from sklearn_calib.sequence import HMMTagger
 
 # Bins of width .02 and .1.
 N_BINS = (50, 10)

@@ -27,12 +27,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
 
-from sklearn_calib import (
-    AdaptiveCalibrationDisplay,
-    Queries,
-    compare_calibration,
-    load_sentiment140,
-)
+from sklearn_calib import AdaptiveCalibrationDisplay, Queries, compare_calibration
+from sklearn_calib.datasets import load_sentiment140
 
 GRIDS: dict[str, Any] = {
     "naive Bayes": (

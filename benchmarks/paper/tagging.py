@@ -27,16 +27,14 @@ from sklearn.metrics import get_scorer
 
 from sklearn_calib import (
     AdaptiveCalibrationDisplay,
-    CRFTagger,
-    HMMTagger,
     LabelCalibrationDisplay,
     adaptive_bin_calibration_error,
     compare_calibration,
     label_calibration,
-    load_conll2000,
-    load_ud_ewt,
     tag_queries,
 )
+from sklearn_calib.datasets import load_conll2000, load_ud_ewt
+from sklearn_calib.sequence import CRFTagger, HMMTagger
 
 # Queries a bin of the pooled curve, of which there are two million queries.
 POOLED_BIN_SIZE = 5000

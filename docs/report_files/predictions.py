@@ -1,6 +1,6 @@
 import csv
 
-from sklearn_calib import make_queries
+from sklearn_calib.datasets import make_queries
 
 sample = make_queries(
     3000,

@@ -49,7 +49,7 @@ def find_mentions(document: Document) -> Array:
 
     Examples
     --------
-    >>> from sklearn_calib import Document, find_mentions
+    >>> from sklearn_calib.coref import Document, find_mentions
     >>> doc = Document(
     ...     "demo",
     ...     ["She", "fed", "the", "dog"],
@@ -135,7 +135,7 @@ def document_from_spacy(
     Examples
     --------
     >>> from types import SimpleNamespace as Token
-    >>> from sklearn_calib import document_from_spacy
+    >>> from sklearn_calib.coref import document_from_spacy
     >>> class Doc(list):
     ...     sents = [Token(start=0)]
     >>> sleeps = Token(text="sleeps", lemma_="sleep", pos_="VERB", dep_="ROOT", i=1)
@@ -196,7 +196,7 @@ def document_from_stanza(
     Examples
     --------
     >>> from types import SimpleNamespace as Word
-    >>> from sklearn_calib import document_from_stanza
+    >>> from sklearn_calib.coref import document_from_stanza
     >>> ada = Word(text="Ada", lemma="Ada", upos="PROPN", head=2, deprel="nsubj")
     >>> sleeps = Word(text="sleeps", lemma="sleep", upos="VERB", head=0, deprel="root")
     >>> document_from_stanza(Word(sentences=[Word(words=[ada, sleeps])]))

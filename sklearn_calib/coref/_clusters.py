@@ -58,7 +58,7 @@ def link_probabilities(antecedent_proba: Any) -> Array:
 
     Examples
     --------
-    >>> from sklearn_calib import link_probabilities
+    >>> from sklearn_calib.coref import link_probabilities
     >>> link_probabilities([[1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [0.2, 0.3, 0.5]])
     array([[1.  , 0.5 , 0.35],
            [0.5 , 1.  , 0.4 ],
@@ -121,7 +121,7 @@ def sample_entities(antecedent_proba: Any, n_samples: int = 1, random_state: Any
 
     Examples
     --------
-    >>> from sklearn_calib import sample_entities
+    >>> from sklearn_calib.coref import sample_entities
     >>> P = [[1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [0.0, 1.0, 0.0]]
     >>> samples = sample_entities(P, 100, random_state=0)
     >>> samples.shape
@@ -211,7 +211,7 @@ def sampled_link_probabilities(
 
     Examples
     --------
-    >>> from sklearn_calib import sampled_link_probabilities
+    >>> from sklearn_calib.coref import sampled_link_probabilities
     >>> result = sampled_link_probabilities([[1.0, 0.0], [0.5, 0.5]], 400, random_state=0)
     >>> float(result.probability[0, 1].round(2)), float(result.standard_error[0, 1].round(3))
     (0.52, 0.025)

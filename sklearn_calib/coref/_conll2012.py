@@ -82,7 +82,7 @@ def read_conll2012(source: Any, *, unbalanced: str = "warn") -> list[Document]:
 
     Examples
     --------
-    >>> from sklearn_calib import read_conll2012
+    >>> from sklearn_calib.coref import read_conll2012
     >>> lines = ["#begin document (demo); part 0", "Ada\t(1)", "met\t_", "the\t(2", "queen\t2)"]
     >>> [doc] = read_conll2012(lines)
     >>> doc.id, doc.mention_text(1)

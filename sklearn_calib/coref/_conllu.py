@@ -51,7 +51,7 @@ def read_conllu(source: Any, *, unbalanced: str = "warn") -> list[Document]:
 
     Examples
     --------
-    >>> from sklearn_calib import read_conllu
+    >>> from sklearn_calib.coref import read_conllu
     >>> lines = [
     ...     "# newdoc id = demo",
     ...     "1 Ada Ada PROPN _ _ 2 nsubj _ Entity=(e1-person-1)",

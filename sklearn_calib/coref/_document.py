@@ -86,7 +86,7 @@ class Document:
 
     Examples
     --------
-    >>> from sklearn_calib import Document
+    >>> from sklearn_calib.coref import Document
     >>> doc = Document(
     ...     "demo",
     ...     ["Ada", "saw", "her", "dog", "."],
@@ -311,7 +311,7 @@ class Document:
 
         Examples
         --------
-        >>> from sklearn_calib import Document
+        >>> from sklearn_calib.coref import Document
         >>> doc = Document("demo", ["Ada", "met", "Bob"], mentions=[(0, 1), (2, 3)])
         >>> len(doc.select([True, False]))
         1

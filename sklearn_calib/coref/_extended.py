@@ -63,7 +63,7 @@ def extended_features(document: Document) -> MentionFeatures:
 
     Examples
     --------
-    >>> from sklearn_calib import Document, extended_features
+    >>> from sklearn_calib.coref import Document, extended_features
     >>> words = ["Ada", "fed", "her", "dog"]
     >>> seen = extended_features(Document("demo", words, mentions=[(0, 1), (2, 3), (2, 4)]))
     >>> int(seen.pair["nested"][2, 1])

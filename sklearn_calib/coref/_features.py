@@ -101,7 +101,7 @@ def surface_features(document: Document) -> MentionFeatures:
 
     Examples
     --------
-    >>> from sklearn_calib import Document, surface_features
+    >>> from sklearn_calib.coref import Document, surface_features
     >>> words = ["Ada", "fed", "her", "dog"]
     >>> seen = surface_features(Document("demo", words, mentions=[(0, 1), (2, 3), (2, 4)]))
     >>> seen.types.tolist()

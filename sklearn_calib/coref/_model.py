@@ -111,7 +111,8 @@ class AntecedentModel(BaseEstimator):
 
     Examples
     --------
-    >>> from sklearn_calib import AntecedentModel, make_coref_documents
+    >>> from sklearn_calib.coref import AntecedentModel
+    >>> from sklearn_calib.datasets import make_coref_documents
     >>> simulated = make_coref_documents(40, random_state=0)
     >>> docs, y = simulated.documents, simulated.entities
     >>> model = AntecedentModel().fit(docs[:30], y[:30])

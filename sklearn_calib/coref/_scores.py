@@ -22,7 +22,7 @@ class PrecisionRecall(NamedTuple):
 
     Examples
     --------
-    >>> from sklearn_calib import PrecisionRecall
+    >>> from sklearn_calib.coref import PrecisionRecall
     >>> PrecisionRecall(0.5, 1.0).f1
     0.6666666666666666
     """
@@ -110,7 +110,7 @@ def coreference_scores(entities_true: Any, entities_pred: Any) -> CoreferenceSco
 
     Examples
     --------
-    >>> from sklearn_calib import coreference_scores
+    >>> from sklearn_calib.coref import coreference_scores
     >>> scores = coreference_scores([[0, 0, 0, 1]], [[0, 0, 1, 1]])
     >>> scores.pairwise.precision, round(scores.pairwise.recall, 3)
     (0.5, 0.333)

@@ -81,7 +81,7 @@ def make_coref_documents(
 
     Examples
     --------
-    >>> from sklearn_calib import make_coref_documents
+    >>> from sklearn_calib.datasets import make_coref_documents
     >>> data = make_coref_documents(3, random_state=0)
     >>> data.documents[0]
     <Document 'simulated-0': 61 tokens, 13 sentences, 26 mentions, 7 entities>

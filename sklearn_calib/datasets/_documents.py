@@ -95,7 +95,7 @@ def load_gum(
     --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> from sklearn_calib import load_gum
+    >>> from sklearn_calib.datasets import load_gum
     >>> with TemporaryDirectory() as folder:
     ...     text = "# newdoc id = a\n1\tShe\tshe\tPRON\t_\t_\t2\tnsubj\t_\tEntity=(1-person)\n"
     ...     text += "2\tslept\tsleep\tVERB\t_\t_\t0\troot\t_\t_\n"
@@ -140,7 +140,7 @@ def load_litbank(
     --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> from sklearn_calib import load_litbank
+    >>> from sklearn_calib.datasets import load_litbank
     >>> with TemporaryDirectory() as folder:
     ...     text = "# newdoc id = emma\nEmma\t(1)\nslept\t_\n"
     ...     _ = Path(folder, "litbank_coref.tsv").write_text(text)
@@ -200,7 +200,7 @@ def load_amalgum_news(
     --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> from sklearn_calib import load_amalgum_news
+    >>> from sklearn_calib.datasets import load_amalgum_news
     >>> with TemporaryDirectory() as folder:
     ...     text = "# newdoc id = a\n# meta::dateCreated = 2012-05-20\n"
     ...     text += "1\tHello\thello\tINTJ\t_\t_\t0\troot\t_\t_\n"

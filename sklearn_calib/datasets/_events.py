@@ -126,7 +126,7 @@ def make_event_corpus(
 
     Examples
     --------
-    >>> from sklearn_calib import make_event_corpus
+    >>> from sklearn_calib.datasets import make_event_corpus
     >>> corpus = make_event_corpus(3, random_state=0)
     >>> doc = corpus.documents[0]
     >>> print(" ".join(doc.tokens[-11:]))

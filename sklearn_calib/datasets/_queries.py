@@ -140,7 +140,7 @@ def make_queries(
 
     Examples
     --------
-    >>> from sklearn_calib import make_queries
+    >>> from sklearn_calib.datasets import make_queries
     >>> sample = make_queries(1000, a=2, b=5, random_state=0)
     >>> sample.queries
     <Queries: 1,000 queries, 285 of them true>

@@ -98,7 +98,7 @@ def make_tagged_sequences(
 
     Examples
     --------
-    >>> from sklearn_calib import make_tagged_sequences
+    >>> from sklearn_calib.datasets import make_tagged_sequences
     >>> data = make_tagged_sequences(3, n_tags=2, mean_length=4, random_state=0)
     >>> len(data.X)
     3

@@ -166,7 +166,7 @@ def load_conll2000(
     --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> from sklearn_calib import load_conll2000
+    >>> from sklearn_calib.datasets import load_conll2000
     >>> with TemporaryDirectory() as folder:
     ...     file = Path(folder, "conll2000_test.tsv")
     ...     _ = file.write_text("It\tPRP\tB-NP\nrained\tVBD\tB-VP\n")
@@ -245,7 +245,7 @@ def load_ark_tweets(
     --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> from sklearn_calib import load_ark_tweets
+    >>> from sklearn_calib.datasets import load_ark_tweets
     >>> with TemporaryDirectory() as folder:
     ...     _ = Path(folder, "ark_twpos_dev.tsv").write_text("so\tR\ntrue\tA\n:)\tE\n")
     ...     corpus = load_ark_tweets(split="dev", data_home=folder)
@@ -338,7 +338,7 @@ def load_ud_ewt(
     --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> from sklearn_calib import load_ud_ewt
+    >>> from sklearn_calib.datasets import load_ud_ewt
     >>> with TemporaryDirectory() as folder:
     ...     file = Path(folder, "ud_ewt_dev.tsv")
     ...     _ = file.write_text("# sent_id = 1\nIt\tPRP\tPRON\nrained\tVBD\tVERB\n")

@@ -158,7 +158,7 @@ def load_sentiment140(
     --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> from sklearn_calib import load_sentiment140
+    >>> from sklearn_calib.datasets import load_sentiment140
     >>> with TemporaryDirectory() as folder:
     ...     file = Path(folder, "sentiment140_20k.tsv")
     ...     _ = file.write_text("label\tid\tdate\ttext\n1\t7\t2009-06-01T10:26:07\tso glad\n")

@@ -92,7 +92,7 @@ def load_wikinews(
     --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> from sklearn_calib import load_wikinews
+    >>> from sklearn_calib.datasets import load_wikinews
     >>> with TemporaryDirectory() as folder:
     ...     text = "736\t2005-01-02\tsource\tA title\tOne. ¶ Two.\n"
     ...     _ = Path(folder, "wikinews_dated.tsv").write_text(text, encoding="utf-8")

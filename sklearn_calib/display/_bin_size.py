@@ -70,7 +70,8 @@ class BinSizeDisplay(ModelDisplay):
 
     Examples
     --------
-    >>> from sklearn_calib import BinSizeDisplay, make_queries
+    >>> from sklearn_calib import BinSizeDisplay
+    >>> from sklearn_calib.datasets import make_queries
     >>> sample = make_queries(3000, distortion="slope", random_state=0)
     >>> display = BinSizeDisplay.from_predictions(sample.y_true, sample.y_prob)
     >>> display.ax_.get_xlabel()

@@ -79,7 +79,8 @@ class AdaptiveCalibrationDisplay(CalibrationPlot, ModelDisplay):
 
     Examples
     --------
-    >>> from sklearn_calib import AdaptiveCalibrationDisplay, make_queries
+    >>> from sklearn_calib import AdaptiveCalibrationDisplay
+    >>> from sklearn_calib.datasets import make_queries
     >>> sample = make_queries(2000, distortion="slope", random_state=0)
     >>> display = AdaptiveCalibrationDisplay.from_predictions(
     ...     sample.y_true, sample.y_prob, name="simulated"

@@ -83,13 +83,9 @@ class CountDisplay:
 
     Examples
     --------
-    >>> from sklearn_calib import (
-    ...     AgentRule,
-    ...     CountDisplay,
-    ...     count_corpus,
-    ...     country_lexicon,
-    ...     make_event_corpus,
-    ... )
+    >>> from sklearn_calib import CountDisplay
+    >>> from sklearn_calib.datasets import make_event_corpus
+    >>> from sklearn_calib.explore import AgentRule, count_corpus, country_lexicon
     >>> corpus = make_event_corpus(300, random_state=0)
     >>> rule = AgentRule(country_lexicon())
     >>> posterior = count_corpus(corpus.documents, corpus.model, rule, random_state=0)

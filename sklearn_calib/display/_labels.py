@@ -169,7 +169,7 @@ class LabelCalibrationDisplay:
     def from_predictions(
         cls,
         y_true: Any,
-        y_proba: Any = None,
+        y_prob: Any = None,
         *,
         classes: Any = None,
         sample_weight: Any = None,
@@ -184,7 +184,7 @@ class LabelCalibrationDisplay:
         ----------
         y_true : array-like of shape (n_samples,) or Queries
             True classes, or queries with labels in place of both arrays.
-        y_proba : array-like of shape (n_samples, n_classes) or dict of such
+        y_prob : array-like of shape (n_samples, n_classes) or dict of such
             Predicted probabilities; a dict has one entry a model, by name.
         classes : array-like of shape (n_classes,)
             The class of each column.
@@ -205,7 +205,7 @@ class LabelCalibrationDisplay:
             The drawn display.
         """
         pyplot()
-        models = _by_name(y_proba, name)
+        models = _by_name(y_prob, name)
         tables = {
             key: label_calibration(
                 y_true, proba, classes=classes, sample_weight=sample_weight,

@@ -79,7 +79,8 @@ class AgentRule:
 
     Examples
     --------
-    >>> from sklearn_calib import AgentRule, Document
+    >>> from sklearn_calib.coref import Document
+    >>> from sklearn_calib.explore import AgentRule
     >>> doc = Document(
     ...     "demo",
     ...     "Iraqi troops advanced . They attacked .".split(),

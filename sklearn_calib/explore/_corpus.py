@@ -169,7 +169,8 @@ def count_corpus(
 
     Examples
     --------
-    >>> from sklearn_calib import AgentRule, count_corpus, country_lexicon, make_event_corpus
+    >>> from sklearn_calib.datasets import make_event_corpus
+    >>> from sklearn_calib.explore import AgentRule, count_corpus, country_lexicon
     >>> corpus = make_event_corpus(60, random_state=0)
     >>> stream = (document for document in corpus.documents)
     >>> posterior = count_corpus(stream, corpus.model, AgentRule(country_lexicon()), random_state=0)

@@ -78,7 +78,8 @@ def count_documents(
 
     Examples
     --------
-    >>> from sklearn_calib import AgentRule, count_documents, country_lexicon, make_event_corpus
+    >>> from sklearn_calib.datasets import make_event_corpus
+    >>> from sklearn_calib.explore import AgentRule, count_documents, country_lexicon
     >>> corpus = make_event_corpus(200, random_state=0)
     >>> samples = corpus.model.sample(corpus.documents, 100, random_state=0)
     >>> rule = AgentRule(country_lexicon())
@@ -155,7 +156,8 @@ def rule_queries(
 
     Examples
     --------
-    >>> from sklearn_calib import AgentRule, country_lexicon, make_event_corpus, rule_queries
+    >>> from sklearn_calib.datasets import make_event_corpus
+    >>> from sklearn_calib.explore import AgentRule, country_lexicon, rule_queries
     >>> corpus = make_event_corpus(200, random_state=0)
     >>> samples = corpus.model.sample(corpus.documents, 100, random_state=0)
     >>> queries = rule_queries(corpus.documents, samples, AgentRule(country_lexicon()))

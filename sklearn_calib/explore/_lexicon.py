@@ -27,7 +27,7 @@ class LexiconMatch(NamedTuple):
 
     Examples
     --------
-    >>> from sklearn_calib import LexiconMatch
+    >>> from sklearn_calib.explore import LexiconMatch
     >>> start, end, key = LexiconMatch(4, 6, "USA")
     >>> key
     'USA'
@@ -69,7 +69,7 @@ class Lexicon:
 
     Examples
     --------
-    >>> from sklearn_calib import Lexicon
+    >>> from sklearn_calib.explore import Lexicon
     >>> lexicon = Lexicon({"USA": ["=US", "American"], "GIN": ["Guinea"]}, ignore=["New Guinea"])
     >>> for match in lexicon.match("The U.S. told us that Americans left New Guinea".split()):
     ...     print(match)
@@ -165,7 +165,7 @@ class Lexicon:
 
         Examples
         --------
-        >>> from sklearn_calib import country_lexicon
+        >>> from sklearn_calib.explore import country_lexicon
         >>> len(country_lexicon().merge({"NATO": ["=NATO"]})) - len(country_lexicon())
         1
         """
@@ -195,7 +195,7 @@ class Lexicon:
 
         Examples
         --------
-        >>> from sklearn_calib import country_lexicon
+        >>> from sklearn_calib.explore import country_lexicon
         >>> lexicon = country_lexicon().without(["Georgia", "AND"])
         >>> [match.key for match in lexicon.match("Georgia and Georgians , Andorra".split())]
         ['GEO']
@@ -352,7 +352,7 @@ def country_lexicon() -> Lexicon:
 
     Examples
     --------
-    >>> from sklearn_calib import country_lexicon
+    >>> from sklearn_calib.explore import country_lexicon
     >>> lexicon = country_lexicon()
     >>> text = "North Koreans in Guinea-Bissau polish Polish pottery for the U.S."
     >>> [match.key for match in lexicon.match(text.split())]

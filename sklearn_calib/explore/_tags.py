@@ -65,7 +65,7 @@ def count_tags(
 
     Examples
     --------
-    >>> from sklearn_calib import count_tags
+    >>> from sklearn_calib.explore import count_tags
     >>> sentences = [["fish", "swim"], ["they", "fish"]]
     >>> samples = [[["N", "V"], ["N", "V"]], [["P", "V"], ["P", "N"]]]
     >>> posterior = count_tags(sentences, samples)

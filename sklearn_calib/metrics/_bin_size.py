@@ -247,7 +247,8 @@ def select_bin_size(
 
     Examples
     --------
-    >>> from sklearn_calib import make_queries, select_bin_size
+    >>> from sklearn_calib import select_bin_size
+    >>> from sklearn_calib.datasets import make_queries
     >>> queries = make_queries(10_000, distortion="slope", strength=2.0, random_state=0).queries
     >>> 100 < select_bin_size(queries) < 5000
     True

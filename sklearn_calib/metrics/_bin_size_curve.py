@@ -122,7 +122,8 @@ def bin_size_curve(
 
     Examples
     --------
-    >>> from sklearn_calib import bin_size_curve, make_queries
+    >>> from sklearn_calib import bin_size_curve
+    >>> from sklearn_calib.datasets import make_queries
     >>> sample = make_queries(4096, distortion="shift", strength=0.1, random_state=0)
     >>> curve = bin_size_curve(sample.queries, bin_sizes=[8, 64, 512])
     >>> curve.n_bins

@@ -125,7 +125,8 @@ def compare_calibration(
 
     Examples
     --------
-    >>> from sklearn_calib import compare_calibration, make_queries
+    >>> from sklearn_calib import compare_calibration
+    >>> from sklearn_calib.datasets import make_queries
     >>> sample = make_queries(3000, distortion="slope", strength=0.5, random_state=0)
     >>> result = compare_calibration(sample.y_true, sample.y_prob, sample.probability)
     >>> result.pvalue < 0.01 and result.difference > 0

@@ -187,7 +187,8 @@ def smooth_calibration_curve(
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_calib import make_queries, smooth_calibration_curve
+    >>> from sklearn_calib import smooth_calibration_curve
+    >>> from sklearn_calib.datasets import make_queries
     >>> sample = make_queries(5000, a=1, b=1, distortion="shift", random_state=0)
     >>> curve = smooth_calibration_curve(sample.queries)
     >>> middle = np.searchsorted(curve.prob_pred, 0.5)
@@ -319,7 +320,8 @@ def isotonic_calibration_curve(
 
     Examples
     --------
-    >>> from sklearn_calib import isotonic_calibration_curve, make_queries
+    >>> from sklearn_calib import isotonic_calibration_curve
+    >>> from sklearn_calib.datasets import make_queries
     >>> sample = make_queries(2000, distortion="slope", random_state=0)
     >>> curve = isotonic_calibration_curve(sample.queries, random_state=0)
     >>> parts = curve.decomposition

@@ -247,7 +247,8 @@ def calibration_error_interval(
 
     Examples
     --------
-    >>> from sklearn_calib import calibration_error_interval, make_queries
+    >>> from sklearn_calib import calibration_error_interval
+    >>> from sklearn_calib.datasets import make_queries
     >>> sample = make_queries(5000, distortion="shift", strength=0.1, random_state=0)
     >>> result = calibration_error_interval(sample.queries)
     >>> result.confidence_interval.low < sample.error < result.confidence_interval.high

@@ -101,7 +101,7 @@ class LabelCalibration:
 
 def label_calibration(
     y_true: Any,
-    y_proba: Any = None,
+    y_prob: Any = None,
     *,
     classes: Any = None,
     bin_size: Any = "auto",
@@ -121,10 +121,10 @@ def label_calibration(
     ----------
     y_true : array-like of shape (n_samples,) or Queries
         True classes, or queries with labels in place of both arrays.
-    y_proba : array-like of shape (n_samples, n_classes)
+    y_prob : array-like of shape (n_samples, n_classes)
         Predicted probabilities.
     classes : array-like of shape (n_classes,)
-        The class of each column of `y_proba`. A true class that is missing
+        The class of each column of `y_prob`. A true class that is missing
         here gets a row as well: the model gave it probability 0.
     bin_size : int or "auto", default="auto"
         As in `calibration_error_interval`.
@@ -169,14 +169,14 @@ def label_calibration(
     if isinstance(y_true, Queries):
         if classes is not None:
             raise TypeError("classes is part of the Queries object; do not pass it as well.")
-        queries = as_queries(y_true, y_proba, sample_weight=sample_weight)
+        queries = as_queries(y_true, y_prob, sample_weight=sample_weight)
     else:
-        if y_proba is None or classes is None:
+        if y_prob is None or classes is None:
             raise TypeError(
-                "Pass y_true, y_proba and the class of each column (classes=...), or a Queries "
+                "Pass y_true, y_prob and the class of each column (classes=...), or a Queries "
                 "object that has labels."
             )
-        queries = classifier_queries(y_true, y_proba, classes=classes, sample_weight=sample_weight)
+        queries = classifier_queries(y_true, y_prob, classes=classes, sample_weight=sample_weight)
     rng = check_generator(random_state)
     rows = []
     for name, part in queries.by_label():

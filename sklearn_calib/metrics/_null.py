@@ -138,7 +138,9 @@ def calibration_null(
 
     Examples
     --------
-    >>> from sklearn_calib import AntecedentModel, calibration_null, make_coref_documents
+    >>> from sklearn_calib import calibration_null
+    >>> from sklearn_calib.coref import AntecedentModel
+    >>> from sklearn_calib.datasets import make_coref_documents
     >>> data = make_coref_documents(60, random_state=0)
     >>> model = AntecedentModel().fit(data.documents[:40], data.entities[:40])
     >>> null = calibration_null(model, data.documents[40:], data.entities[40:], random_state=0)

@@ -113,7 +113,8 @@ def sample_size_curve(
 
     Examples
     --------
-    >>> from sklearn_calib import make_queries, sample_size_curve
+    >>> from sklearn_calib import sample_size_curve
+    >>> from sklearn_calib.datasets import make_queries
     >>> sample = make_queries(10_000, distortion="shift", random_state=0)
     >>> curve = sample_size_curve(sample.queries, [100, 1000, 10_000], random_state=0)
     >>> width = curve.confidence_interval.high - curve.confidence_interval.low

@@ -133,7 +133,8 @@ def calibration_test(
 
     Examples
     --------
-    >>> from sklearn_calib import calibration_test, make_queries
+    >>> from sklearn_calib import calibration_test
+    >>> from sklearn_calib.datasets import make_queries
     >>> good = make_queries(2000, random_state=0)
     >>> bad = make_queries(2000, distortion="slope", strength=0.5, random_state=0)
     >>> calibration_test(good.queries, random_state=0).pvalue > 0.05

@@ -15,7 +15,7 @@ from sklearn_calib._validation import (
     check_option,
     check_same_length,
     check_sample_weight,
-    check_y_proba,
+    check_y_prob,
     distinct_labels,
 )
 from sklearn_calib.queries._queries import Queries
@@ -27,7 +27,7 @@ AVERAGES = ("micro", "macro", "top_label")
 
 def classifier_queries(
     y_true: Any,
-    y_proba: Any,
+    y_prob: Any,
     *,
     classes: Any,
     average: str = "micro",
@@ -45,7 +45,7 @@ def classifier_queries(
         The true classes, or a 0/1 indicator matrix for multilabel problems.
         Classes that the model never met are allowed: it gave them
         probability 0, and their queries say so.
-    y_proba : array-like of shape (n_samples, n_classes)
+    y_prob : array-like of shape (n_samples, n_classes)
         What `predict_proba` returned.
     classes : array-like of shape (n_classes,)
         The class of each column, e.g. `classifier.classes_`.
@@ -79,12 +79,12 @@ def classifier_queries(
     """
     check_option(average, "average", AVERAGES)
     classes = check_classes(classes)
-    proba = check_y_proba(y_proba, classes)
+    proba = check_y_prob(y_prob, classes)
     y = check_array_like(y_true, "y_true")
     if y.ndim == 2 and y.shape[1] > 1:
         return _multilabel_queries(y, proba, classes, average, pos_label, sample_weight)
     y = check_labels(y_true)
-    check_same_length(y_true=y, y_proba=proba)
+    check_same_length(y_true=y, y_prob=proba)
     weight = check_sample_weight(sample_weight, len(y))
 
     check_same_types(y, classes)
@@ -176,7 +176,7 @@ def _multilabel_queries(
         )
     if y.shape != proba.shape:
         raise ValueError(
-            f"y_true has shape {y.shape} and y_proba has shape {proba.shape}: an indicator matrix "
+            f"y_true has shape {y.shape} and y_prob has shape {proba.shape}: an indicator matrix "
             "needs the same shape as the probabilities."
         )
     answers = check_binary_labels(y.ravel()).reshape(y.shape)

@@ -13,7 +13,7 @@ from sklearn_calib._validation import (
     check_option,
     check_probabilities,
     check_sample_weight,
-    check_y_proba,
+    check_y_prob,
 )
 from sklearn_calib._validation_sequences import (
     check_tag_names,
@@ -36,7 +36,7 @@ UNITS = ("tag", "pair")
 
 def tag_queries(
     y: Any,
-    y_proba: Any,
+    y_prob: Any,
     *,
     classes: Any,
     unit: str = "tag",
@@ -56,7 +56,7 @@ def tag_queries(
     y : list of lists of str
         The true tags of each sentence. Tags that the tagger never met are
         allowed: it gave them probability 0, and their queries say so.
-    y_proba : array-like of shape (n_tokens, n_tags) or (n_neighbours, n_pairs)
+    y_prob : array-like of shape (n_tokens, n_tags) or (n_neighbours, n_pairs)
         Marginal probabilities, one row a token, sentences end to end. For
         `unit="pair"` one row for each token but the first of a sentence: the
         pair that it ends.
@@ -65,7 +65,7 @@ def tag_queries(
     unit : {"tag", "pair"}, default="tag"
         What a query asks about.
     pairs : list of (str, str), default=None
-        For `unit="pair"`: the pair of each column of `y_proba`.
+        For `unit="pair"`: the pair of each column of `y_prob`.
     average : {"micro", "macro", "top_label"}, default="micro"
         "top_label" asks only whether the most probable tag, or pair, is the
         right one.
@@ -102,18 +102,18 @@ def tag_queries(
     lengths = np.array([len(tags) for tags in sentences])
     if unit == "pair":
         if pairs is None:
-            raise TypeError("unit='pair' needs pairs: the pair of tags of each column of y_proba.")
+            raise TypeError("unit='pair' needs pairs: the pair of tags of each column of y_prob.")
         if isinstance(pairs, (str, int)):
             raise TypeError(
-                f"pairs={pairs!r} must be a list: the pair of tags of each column of y_proba."
+                f"pairs={pairs!r} must be a list: the pair of tags of each column of y_prob."
             )
         if pos_label is not None:
             raise ValueError("pos_label does not apply to unit='pair': every pair is asked about.")
         columns = check_tag_pairs(list(pairs), (), classes)
-        return _pair_queries(sentences, lengths, y_proba, columns, average, weight)
+        return _pair_queries(sentences, lengths, y_prob, columns, average, weight)
     if pairs is not None:
         raise ValueError(f"pairs={pairs!r} is set, but unit={unit!r}; pairs go with unit='pair'.")
-    proba = check_y_proba(y_proba, classes)
+    proba = check_y_prob(y_prob, classes)
     sentence = np.repeat(np.arange(len(lengths)), lengths)
     _check_rows(proba, len(sentence), "token")
     weight = None if weight is None else weight[sentence]
@@ -136,7 +136,7 @@ def tag_queries(
 def _pair_queries(
     sentences: Sequence[Sequence[str]],
     lengths: Array,
-    y_proba: Any,
+    y_prob: Any,
     pairs: list[tuple[str, str]],
     average: str,
     weight: Array | None,
@@ -144,10 +144,10 @@ def _pair_queries(
     sentence = np.repeat(np.arange(len(lengths)), lengths - 1)
     if len(sentence) == 0:
         raise ValueError("Every sentence has a single token, so that there are no pairs of tags.")
-    proba = check_probabilities(y_proba, "y_proba")
+    proba = check_probabilities(y_prob, "y_prob")
     if proba.ndim != 2 or proba.shape[1] != len(pairs):
         raise ValueError(
-            f"y_proba must have a column for each of the {len(pairs)} pairs; got shape "
+            f"y_prob must have a column for each of the {len(pairs)} pairs; got shape "
             f"{proba.shape}."
         )
     _check_rows(proba, len(sentence), "pair of neighbours")
@@ -172,7 +172,7 @@ def _pair_queries(
 def _check_rows(proba: Array, n: int, thing: str) -> None:
     if len(proba) != n:
         raise ValueError(
-            f"y_proba has {len(proba)} rows, but y has {n} of what a row stands for: one row for "
+            f"y_prob has {len(proba)} rows, but y has {n} of what a row stands for: one row for "
             f"each {thing}, sentences end to end."
         )
 

@@ -71,7 +71,7 @@ class CRFTagger(SequenceTagger):
 
     Examples
     --------
-    >>> from sklearn_calib import CRFTagger
+    >>> from sklearn_calib.sequence import CRFTagger
     >>> X = [["the", "dog", "barks"], ["the", "cat"], ["dogs", "bark"]]
     >>> y = [["D", "N", "V"], ["D", "N"], ["N", "V"]]
     >>> tagger = CRFTagger(c2=0.1).fit(X, y)

@@ -33,7 +33,7 @@ class CrossValMarginals:
 
     Attributes
     ----------
-    y_proba : ndarray of shape (n_tokens, n_tags) or (n_tokens - n_sentences, n_pairs)
+    y_prob : ndarray of shape (n_tokens, n_tags) or (n_tokens - n_sentences, n_pairs)
         As `predict_proba` of a tagger returns them. A tag that a training fold
         lacks has probability 0 in its test fold.
     classes : ndarray of str of shape (n_tags,)
@@ -50,7 +50,7 @@ class CrossValMarginals:
     cross_val_marginals : Makes this object.
     """
 
-    y_proba: Array
+    y_prob: Array
     classes: Array
     unit: str
     pairs: list[tuple[str, str]] | None
@@ -73,7 +73,7 @@ class CrossValMarginals:
         """
         return tag_queries(
             self.y,
-            self.y_proba,
+            self.y_prob,
             classes=self.classes,
             unit=self.unit,
             pairs=self.pairs,
@@ -133,10 +133,11 @@ def cross_val_marginals(
 
     Examples
     --------
-    >>> from sklearn_calib import HMMTagger, cross_val_marginals, make_tagged_sequences
+    >>> from sklearn_calib.datasets import make_tagged_sequences
+    >>> from sklearn_calib.sequence import HMMTagger, cross_val_marginals
     >>> data = make_tagged_sequences(50, random_state=0)
     >>> result = cross_val_marginals(HMMTagger(), data.X, data.y, cv=5)
-    >>> result.y_proba.shape == (sum(len(tags) for tags in data.y), 5)
+    >>> result.y_prob.shape == (sum(len(tags) for tags in data.y), 5)
     True
     >>> result.queries().labels
     array(['A', 'B', 'C', 'D', 'E'], dtype='<U1')

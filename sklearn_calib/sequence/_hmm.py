@@ -73,7 +73,7 @@ class HMMTagger(SequenceTagger):
 
     Examples
     --------
-    >>> from sklearn_calib import HMMTagger
+    >>> from sklearn_calib.sequence import HMMTagger
     >>> X = [["the", "dog", "barks"], ["the", "cat"], ["dogs", "bark"]]
     >>> y = [["D", "N", "V"], ["D", "N"], ["N", "V"]]
     >>> tagger = HMMTagger(emission_pseudocount=0.1).fit(X, y)

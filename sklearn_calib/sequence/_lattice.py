@@ -95,7 +95,7 @@ def forward_backward(
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_calib import forward_backward
+    >>> from sklearn_calib.sequence import forward_backward
     >>> potentials = np.log([[0.5, 0.5], [0.9, 0.1]])
     >>> transitions = np.log([[0.8, 0.2], [0.2, 0.8]])
     >>> result = forward_backward(potentials, transitions, [2], pairs=[(0, 0)])

@@ -42,7 +42,7 @@ def viterbi(log_potentials: Any, log_transitions: Any, lengths: Any = None) -> A
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_calib import viterbi
+    >>> from sklearn_calib.sequence import viterbi
     >>> potentials = np.log([[0.5, 0.5], [0.9, 0.1]])
     >>> viterbi(potentials, np.log([[0.8, 0.2], [0.2, 0.8]]))
     array([0, 0])
@@ -121,7 +121,7 @@ def sample_sequences(
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_calib import sample_sequences
+    >>> from sklearn_calib.sequence import sample_sequences
     >>> potentials = np.log([[0.5, 0.5], [0.9, 0.1]])
     >>> transitions = np.log([[0.8, 0.2], [0.2, 0.8]])
     >>> draws = sample_sequences(potentials, transitions, n_samples=5000, random_state=0)

@@ -7,13 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sklearn_calib import (
-    Queries,
-    link_probabilities,
-    link_queries,
-    sample_entities,
-    sampled_link_probabilities,
-)
+from sklearn_calib import Queries, link_queries
+from sklearn_calib.coref import link_probabilities, sample_entities, sampled_link_probabilities
 
 
 def random_proba(n, seed=0, spread=2.0, window=None):

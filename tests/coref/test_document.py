@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sklearn_calib import Document
+from sklearn_calib.coref import Document
 
 WORDS = ["The", "dog", "of", "Ada", "saw", "her", "."]
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from sklearn_calib import AntecedentModel, MentionFeatures, make_coref_documents
+from sklearn_calib.coref import AntecedentModel, MentionFeatures
+from sklearn_calib.datasets import make_coref_documents
 
 
 @pytest.fixture(scope="module")

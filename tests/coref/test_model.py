@@ -10,18 +10,17 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
 
-from sklearn_calib import (
-    AdaptiveBinCalibrationError,
+from sklearn_calib import AdaptiveBinCalibrationError, calibration_null
+from sklearn_calib.coref import (
     AntecedentModel,
     Document,
     MentionFeatures,
-    calibration_null,
     coreference_scores,
     extended_features,
     link_probabilities,
-    make_coref_documents,
     surface_features,
 )
+from sklearn_calib.datasets import make_coref_documents
 
 NAME = "neg_adaptive_bin_calibration_error"
 

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from sklearn_calib import extended_features, make_coref_documents
+from sklearn_calib.coref import extended_features
 from sklearn_calib.coref._encoding import Encoder, Weights
 from sklearn_calib.coref._objective import Costs, Objective, antecedent_probabilities
+from sklearn_calib.datasets import make_coref_documents
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ from types import SimpleNamespace as Thing
 import numpy as np
 import pytest
 
-from sklearn_calib import (
+from sklearn_calib.coref import (
     Document,
     document_from_spacy,
     document_from_stanza,

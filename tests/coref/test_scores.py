@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sklearn_calib import coreference_scores
+from sklearn_calib.coref import coreference_scores
 
 # Truth {a b c} {d e f g}, prediction {a b} {c d} {f g} {e}: the example of the
 # scorer's documentation (Pradhan et al., 2014) without its spurious mentions.

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from sklearn_calib import AntecedentModel, Document, make_coref_documents
+from sklearn_calib.coref import AntecedentModel, Document
+from sklearn_calib.datasets import make_coref_documents
 from tests.coref.test_model import types_and_pairs
 
 

@@ -10,8 +10,14 @@ from dataclasses import FrozenInstanceError, replace
 import numpy as np
 import pytest
 
-from sklearn_calib import load_ark_tweets, load_conll2000, load_sentiment140, load_ud_ewt
-from sklearn_calib.datasets import _tagged, _tweets
+from sklearn_calib.datasets import (
+    _tagged,
+    _tweets,
+    load_ark_tweets,
+    load_conll2000,
+    load_sentiment140,
+    load_ud_ewt,
+)
 
 CONLL = "It PRP B-NP\nrained VBD B-VP\n. . O\n\nOh UH B-INTJ\n\n"
 EWT_TSV = "# sent_id = a-1\nIt\tPRP\tPRON\nrained\tVBD\tVERB\n\n# sent_id = a-2\n#\tNN\tSYM\n"

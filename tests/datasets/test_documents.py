@@ -6,10 +6,9 @@ import zipfile
 import numpy as np
 import pytest
 
-from sklearn_calib import (
-    adaptive_bin_calibration_error,
-    link_probabilities,
-    link_queries,
+from sklearn_calib import adaptive_bin_calibration_error, link_queries
+from sklearn_calib.coref import link_probabilities
+from sklearn_calib.datasets import (
     load_amalgum_news,
     load_gum,
     load_litbank,

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from sklearn_calib import make_event_corpus
+from sklearn_calib.datasets import make_event_corpus
 
 
 def test_documents_are_dated_parsed_and_known():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sklearn_calib import make_queries
+from sklearn_calib.datasets import make_queries
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from sklearn_calib import make_tagged_sequences
+from sklearn_calib.datasets import make_tagged_sequences
 
 
 def test_shares_are_those_of_the_model():

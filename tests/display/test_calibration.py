@@ -8,12 +8,8 @@ from sklearn.datasets import load_digits, make_classification
 from sklearn.model_selection import TimeSeriesSplit, cross_validate
 from sklearn.naive_bayes import GaussianNB
 
-from sklearn_calib import (
-    AdaptiveCalibrationDisplay,
-    calibration_bins,
-    calibration_error_interval,
-    make_queries,
-)
+from sklearn_calib import AdaptiveCalibrationDisplay, calibration_bins, calibration_error_interval
+from sklearn_calib.datasets import make_queries
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,6 @@ from sklearn.naive_bayes import GaussianNB
 
 from sklearn_calib import (
     AdaptiveCalibrationDisplay,
-    AgentRule,
     BinSizeDisplay,
     CountDisplay,
     LabelCalibrationDisplay,
@@ -21,14 +20,12 @@ from sklearn_calib import (
     bin_size_curve,
     calibration_bins,
     calibration_error_interval,
-    count_corpus,
-    country_lexicon,
     label_calibration,
-    make_event_corpus,
-    make_queries,
     sample_size_curve,
     smooth_calibration_curve,
 )
+from sklearn_calib.datasets import make_event_corpus, make_queries
+from sklearn_calib.explore import AgentRule, count_corpus, country_lexicon
 
 SAMPLE = make_queries(1500, distortion="slope", random_state=0)
 DIGITS, NAMES = load_digits(return_X_y=True)

@@ -5,14 +5,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from sklearn_calib import (
-    AgentRule,
-    CountDisplay,
-    count_corpus,
-    count_tags,
-    country_lexicon,
-    make_event_corpus,
-)
+from sklearn_calib import CountDisplay
+from sklearn_calib.datasets import make_event_corpus
+from sklearn_calib.explore import AgentRule, count_corpus, count_tags, country_lexicon
 
 CORPUS = make_event_corpus(120, random_state=0)
 POSTERIOR = count_corpus(

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import special
 
-from sklearn_calib import AdaptiveCalibrationDisplay, calibration_bins, make_queries
+from sklearn_calib import AdaptiveCalibrationDisplay, calibration_bins
+from sklearn_calib.datasets import make_queries
 from sklearn_calib.display._histogram import GRIDS, PredictionCounts
 from sklearn_calib.queries import Queries
 

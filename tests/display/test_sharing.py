@@ -14,8 +14,8 @@ from sklearn_calib import (
     LabelCalibrationDisplay,
     Queries,
     label_calibration,
-    make_queries,
 )
+from sklearn_calib.datasets import make_queries
 from sklearn_calib.display._matplotlib import COLOURS, free_colours
 
 SMALL = make_queries(900, distortion="slope", strength=0.3, random_state=0)

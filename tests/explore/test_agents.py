@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from sklearn_calib import AgentRule, Document, count_documents, country_lexicon, make_event_corpus
+from sklearn_calib.coref import Document
+from sklearn_calib.datasets import make_event_corpus
+from sklearn_calib.explore import AgentRule, count_documents, country_lexicon
 
 LEXICON = country_lexicon()
 

@@ -6,13 +6,13 @@ import warnings
 import numpy as np
 import pytest
 
-from sklearn_calib import (
+from sklearn_calib.coref import Document
+from sklearn_calib.datasets import make_event_corpus
+from sklearn_calib.explore import (
     AgentRule,
-    Document,
     count_corpus,
     count_documents,
     country_lexicon,
-    make_event_corpus,
     rule_queries,
 )
 

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sklearn_calib import Document, count_documents, count_tags, rule_queries
+from sklearn_calib.coref import Document
+from sklearn_calib.explore import count_documents, count_tags, rule_queries
 from sklearn_calib.explore._answers import distinct_entities
 from sklearn_calib.explore._periods import end_of, label_of, period_of, span
 from sklearn_calib.explore._sums import Distribution, empirical, sum_of

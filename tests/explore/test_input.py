@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from sklearn_calib import (
+from sklearn_calib.coref import AntecedentModel
+from sklearn_calib.datasets import make_event_corpus
+from sklearn_calib.explore import (
     AgentRule,
-    AntecedentModel,
     count_corpus,
     count_documents,
     count_tags,
     country_lexicon,
-    make_event_corpus,
     rule_queries,
 )
 from tests.explore.test_counts import document, linked, samples, two_keys

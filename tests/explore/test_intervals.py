@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 
-from sklearn_calib import count_documents
+from sklearn_calib.explore import count_documents
 from sklearn_calib.explore._sums import Distribution, sum_of
 from tests.explore.test_counts import document, linked, samples
 

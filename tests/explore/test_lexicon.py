@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from sklearn_calib import Lexicon, country_lexicon
+from sklearn_calib.explore import Lexicon, country_lexicon
 
 
 def keys(text, lexicon=None):

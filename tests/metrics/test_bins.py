@@ -9,10 +9,10 @@ from sklearn_calib import (
     calibration_error_interval,
     classifier_queries,
     label_calibration,
-    make_queries,
     score_decomposition,
     select_bin_size,
 )
+from sklearn_calib.datasets import make_queries
 
 
 @pytest.fixture(scope="module")

@@ -5,11 +5,8 @@ import pytest
 from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import brier_score_loss, log_loss
 
-from sklearn_calib import (
-    isotonic_calibration_curve,
-    make_queries,
-    smooth_calibration_curve,
-)
+from sklearn_calib import isotonic_calibration_curve, smooth_calibration_curve
+from sklearn_calib.datasets import make_queries
 
 
 @pytest.mark.parametrize("curve", [smooth_calibration_curve, isotonic_calibration_curve])

@@ -19,9 +19,9 @@ from sklearn_calib import (
     calibration_test,
     classifier_queries,
     compare_calibration,
-    make_queries,
     select_bin_size,
 )
+from sklearn_calib.datasets import make_queries
 from sklearn_calib.metrics._inference import make_sample
 from sklearn_calib.metrics._moments import residual_moments
 from sklearn_calib.metrics._pairs import pair_form

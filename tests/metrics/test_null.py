@@ -3,17 +3,10 @@
 import numpy as np
 import pytest
 
-from sklearn_calib import (
-    AntecedentModel,
-    HMMTagger,
-    Queries,
-    adaptive_bin_calibration_error,
-    calibration_null,
-    link_probabilities,
-    link_queries,
-    make_coref_documents,
-    sample_entities,
-)
+from sklearn_calib import Queries, adaptive_bin_calibration_error, calibration_null, link_queries
+from sklearn_calib.coref import AntecedentModel, link_probabilities, sample_entities
+from sklearn_calib.datasets import make_coref_documents
+from sklearn_calib.sequence import HMMTagger
 
 
 class TrueModel:

@@ -19,8 +19,8 @@ from sklearn_calib import (
     calibration_test,
     compare_calibration,
     label_calibration,
-    make_queries,
 )
+from sklearn_calib.datasets import make_queries
 from sklearn_calib.metrics._sorting import sort_queries
 
 

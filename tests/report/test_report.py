@@ -15,13 +15,8 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from sklearn_calib import (
-    Queries,
-    calibration_bins,
-    calibration_error_interval,
-    make_queries,
-    score_decomposition,
-)
+from sklearn_calib import Queries, calibration_bins, calibration_error_interval, score_decomposition
+from sklearn_calib.datasets import make_queries
 from sklearn_calib.report import main
 from sklearn_calib.report._read import Progress
 from sklearn_calib.report._summary import summarise

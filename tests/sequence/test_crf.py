@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import sklearn_crfsuite
 
-from sklearn_calib import CRFTagger
+from sklearn_calib.sequence import CRFTagger
 from sklearn_calib.sequence._crf_model import parse_model
 from sklearn_calib.sequence._features import FEATURES, attributes_of
 from tests.sequence.chains import enumerate_chain

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from hmmlearn import hmm, vhmm
 
-from sklearn_calib import HMMTagger, forward_backward, make_tagged_sequences
+from sklearn_calib.datasets import make_tagged_sequences
+from sklearn_calib.sequence import HMMTagger, forward_backward
 from sklearn_calib.sequence._unknown import learn_signatures, signatures
 from tests.sequence.chains import enumerate_chain
 from tests.sequence.text import sentences

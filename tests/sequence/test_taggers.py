@@ -23,17 +23,15 @@ from sklearn.model_selection import (
 from sklearn_calib import (
     AdaptiveBinCalibrationError,
     AdaptiveCalibrationDisplay,
-    CRFTagger,
-    HMMTagger,
     LabelCalibrationDisplay,
     adaptive_bin_calibration_error,
     calibration_error_interval,
     calibration_test,
-    cross_val_marginals,
     label_calibration,
-    make_tagged_sequences,
     tag_queries,
 )
+from sklearn_calib.datasets import make_tagged_sequences
+from sklearn_calib.sequence import CRFTagger, HMMTagger, cross_val_marginals
 from tests.sequence.text import sentences
 
 X, y = sentences()
@@ -237,14 +235,14 @@ def test_cross_validated_marginals(tagger):
         own = clone(tagger).fit([X[i] for i in train], [y[i] for i in train])
         columns = np.searchsorted(result.classes, own.classes_)
         for i in test:
-            got = result.y_proba[starts[i] : starts[i + 1]]
+            got = result.y_prob[starts[i] : starts[i + 1]]
             np.testing.assert_allclose(got[:, columns], own.predict_proba([X[i]]), atol=1e-12)
             assert np.delete(got, columns, axis=1).sum() == 0
     queries = result.queries()
-    assert len(queries) == result.y_proba.size
+    assert len(queries) == result.y_prob.size
     pairs = cross_val_marginals(tagger, X, y, cv=folds, unit="pair", pairs=7, n_jobs=2)
-    assert pairs.y_proba.shape == (len(result.y_proba) - len(X), 7)
-    assert len(pairs.queries()) == pairs.y_proba.size
+    assert pairs.y_prob.shape == (len(result.y_prob) - len(X), 7)
+    assert len(pairs.queries()) == pairs.y_prob.size
 
 
 @pytest.mark.parametrize(
@@ -266,11 +264,11 @@ def test_marginals_of_a_search_and_of_a_frozen_tagger(fitted):
     name = "emission_pseudocount" if isinstance(fitted, HMMTagger) else "c2"
     search = GridSearchCV(clone(fitted), {name: [0.1, 1.0]}, cv=2)
     result = cross_val_marginals(search, X, y, cv=2, unit="pair", pairs=4)
-    assert result.y_proba.shape[1] == 4
-    assert result.y_proba.max() > 0
+    assert result.y_prob.shape[1] == 4
+    assert result.y_prob.max() > 0
     frozen = cross_val_marginals(FrozenEstimator(fitted), X, y, cv=2)
     columns = np.searchsorted(frozen.classes, fitted.classes_)
-    np.testing.assert_array_equal(frozen.y_proba[:, columns], fitted.predict_proba(X))
+    np.testing.assert_array_equal(frozen.y_prob[:, columns], fitted.predict_proba(X))
 
 
 class Backwards(HMMTagger):
@@ -298,7 +296,7 @@ class Backwards(HMMTagger):
 def test_columns_go_by_name():
     one = cross_val_marginals(HMMTagger(), X, y, cv=2)
     two = cross_val_marginals(Backwards(), X, y, cv=2)
-    np.testing.assert_array_equal(one.y_proba, two.y_proba)
+    np.testing.assert_array_equal(one.y_prob, two.y_prob)
 
 
 def test_pairs_need_neighbours(tagger):
@@ -430,7 +428,7 @@ def test_marginals_from_elsewhere():
         ({"classes": [0, 1]}, "classes has 0 .*tags must be strings"),
         ({"unit": "pair", "pairs": 3}, "pairs=3 must be a list"),
         ({"sample_weight": [1.0, 2.0]}, "sample_weight must have one entry"),
-        ({"classes": ["X", "Y", "Z"]}, r"y_proba must have shape \(n_samples, 3\)"),
+        ({"classes": ["X", "Y", "Z"]}, r"y_prob must have shape \(n_samples, 3\)"),
     ],
 )
 def test_marginals_that_do_not_fit(options, message):
@@ -440,5 +438,5 @@ def test_marginals_that_do_not_fit(options, message):
 
 
 def test_rows_that_do_not_fit():
-    with pytest.raises(ValueError, match="y_proba has 2 rows, but y has 3"):
+    with pytest.raises(ValueError, match="y_prob has 2 rows, but y has 3"):
         tag_queries([["X", "Y", "X"]], [[0.5, 0.5], [0.1, 0.9]], classes=["X", "Y"])
