@@ -21,7 +21,7 @@ import numpy as np
 from scipy import sparse
 
 from sklearn_calib._validation import Array
-from sklearn_calib.coref._features import MentionFeatures
+from sklearn_calib.coref._surface_features import MentionFeatures
 
 __all__ = ["EncodedDocument", "Encoder", "Weights"]
 

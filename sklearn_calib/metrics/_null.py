@@ -94,7 +94,8 @@ def calibration_null(
     ----------
     model : estimator
         A fitted model with the methods `sample` and `calibration_queries`,
-        for example `AntecedentModel` or a tagger.
+        for example `AntecedentModel` or a tagger. If it has the method
+        `calibration_questions(X, **options)` as well, it predicts only once.
     X : list
         Documents or sentences.
     y : list, default=None
@@ -160,22 +161,20 @@ def calibration_null(
             )
     check_query_options(model, options)
     rng = check_generator(random_state)
-    maker = getattr(model, "_query_maker", None)
-    if maker is None:
+    if hasattr(model, "calibration_questions"):
+        ask = model.calibration_questions(X, **options).answer
+    else:
 
         def ask(truth: Any) -> Queries:
             return model.calibration_queries(X, truth, **options)
-    else:
-        ask = maker(X, **options)
+
     samples = model.sample(X, n_simulations, random_state=rng)
-    measure = None
+    first = ask([sample[0] for sample in samples])
+    measure = _Measure(first, measured)
     errors = np.empty(n_simulations)
-    for k in range(n_simulations):
-        queries = ask([sample[k] for sample in samples])
-        if measure is None:
-            measure = _Measure(queries, measured)
-        errors[k] = measure(queries)
-    assert measure is not None
+    errors[0] = measure(first)
+    for k in range(1, n_simulations):
+        errors[k] = measure(ask([sample[k] for sample in samples]))
     error = pvalue = None
     if y is not None:
         error = measure(ask(y))

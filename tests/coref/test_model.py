@@ -269,7 +269,7 @@ def test_training_that_stops_early_is_reported(data, monkeypatch):
         result.status, result.message = 2, "ABNORMAL"
         return result
 
-    monkeypatch.setattr("sklearn_calib.coref._model.minimize", stopped)
+    monkeypatch.setattr("sklearn_calib.coref._antecedent_model.minimize", stopped)
     with pytest.warns(ConvergenceWarning, match=r"stopped early, after \d+ iterations.*ABNORMAL"):
         AntecedentModel().fit(data.documents[:3], data.entities[:3])
 

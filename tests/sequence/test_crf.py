@@ -13,8 +13,8 @@ import pytest
 import sklearn_crfsuite
 
 from sklearn_calib.sequence import CRFTagger
-from sklearn_calib.sequence._crf_model import parse_model
-from sklearn_calib.sequence._features import FEATURES, attributes_of
+from sklearn_calib.sequence._crfsuite_file import parse_model
+from sklearn_calib.sequence._token_features import FEATURES, attributes_of
 from tests.sequence.chains import enumerate_chain
 from tests.sequence.text import sentences
 

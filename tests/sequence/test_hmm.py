@@ -6,7 +6,7 @@ from hmmlearn import hmm, vhmm
 
 from sklearn_calib.datasets import make_tagged_sequences
 from sklearn_calib.sequence import HMMTagger, forward_backward
-from sklearn_calib.sequence._unknown import learn_signatures, signatures
+from sklearn_calib.sequence._unknown_words import learn_signatures, signatures
 from tests.sequence.chains import enumerate_chain
 from tests.sequence.text import sentences
 
@@ -14,7 +14,7 @@ X, y = sentences()
 
 
 def concatenated(tagger, sentences):
-    symbols = tagger._symbols(sentences)
+    symbols = tagger._symbols(sentences, tagger.vocabulary_)
     return symbols.reshape(-1, 1), [len(sentence) for sentence in sentences]
 
 
@@ -132,7 +132,7 @@ def test_observations_that_do_not_fit():
     model.startprob_, model.transmat_ = np.array([0.5, 0.5]), np.full((2, 2), 0.5)
     model.means_, model.covars_ = np.zeros((2, 3)), np.ones((2, 3))
     tagger = HMMTagger.from_hmmlearn(model, ["a", "b"])
-    with pytest.raises(ValueError, match="Sentence 1 has 2 features a token; 3 are needed"):
+    with pytest.raises(ValueError, match="Sentence 1 has 2 features per token; 3 are needed"):
         tagger.predict([np.zeros((4, 3)), np.zeros((4, 2))])
     with pytest.raises(ValueError, match="Sentence 0 must hold finite numbers"):
         tagger.predict([np.full((4, 3), np.nan)])

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sklearn_calib.sequence import _packing, _paths, forward_backward, sample_sequences, viterbi
-from sklearn_calib.sequence._log_space import log_backward, log_forward, softmax
+from sklearn_calib.sequence._log_recursions import log_backward, log_forward, softmax
 from tests.sequence.chains import enumerate_chain, random_chains, sequences
 
 

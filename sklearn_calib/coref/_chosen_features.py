@@ -1,18 +1,18 @@
-"""Which features a model uses: by name, by a callable, or several together."""
+"""The features that a model was told to use: by name, by a callable, or several together."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from sklearn_calib._validation import Array
 from sklearn_calib.coref._document import Document
-from sklearn_calib.coref._extended import extended_features
-from sklearn_calib.coref._features import MentionFeatures, surface_features
+from sklearn_calib.coref._extended_features import extended_features
+from sklearn_calib.coref._surface_features import MentionFeatures, surface_features
 
-__all__ = ["features_of"]
+__all__ = ["Features", "features_of"]
 
 # Categories are counted from 0, and one that is much larger is a mistake.
 _LARGEST = 1_000_000
@@ -20,9 +20,12 @@ _LARGEST = 1_000_000
 NAMED = {"surface": surface_features, "extended": extended_features}
 
 
-def features_of(
-    document: Document, features: str | Callable[[Document], MentionFeatures] | Sequence[Any]
-) -> MentionFeatures:
+# One kind of features, by name or as a function, or several.
+Kind = str | Callable[[Document], MentionFeatures]
+Features = Kind | list[Kind] | tuple[Kind, ...]
+
+
+def features_of(document: Document, features: Features) -> MentionFeatures:
     """Return the features of a document, joined if several kinds are asked for."""
     kinds = features if isinstance(features, (list, tuple)) else [features]
     if not kinds:
@@ -37,7 +40,7 @@ def features_of(
     return MentionFeatures(parts[0].types, **joined)
 
 
-def _features_of_one(document: Document, kind: Any) -> MentionFeatures:
+def _features_of_one(document: Document, kind: Kind) -> MentionFeatures:
     if isinstance(kind, str):
         if kind not in NAMED:
             raise ValueError(

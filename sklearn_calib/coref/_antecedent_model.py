@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
+from numpy.typing import ArrayLike
+from scipy.optimize import OptimizeResult, minimize
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
@@ -19,14 +20,19 @@ from sklearn_calib._validation import (
     check_number,
     check_sample_weight,
 )
-from sklearn_calib.coref._checks import check_documents, check_truth
+from sklearn_calib.coref._chosen_features import Features, features_of
 from sklearn_calib.coref._clusters import best_entities, draw_entities, links
 from sklearn_calib.coref._document import Document
 from sklearn_calib.coref._encoding import Encoder, Weights
-from sklearn_calib.coref._feature_sets import features_of
+from sklearn_calib.coref._link_tuning import adjusted, tune_links
+from sklearn_calib.coref._model_input import (
+    check_documents,
+    check_truth,
+    own_entities,
+    truth_names,
+)
 from sklearn_calib.coref._objective import Objective, antecedent_probabilities, check_costs
-from sklearn_calib.coref._scores import coreference_scores
-from sklearn_calib.coref._tuning import adjusted, tune_links
+from sklearn_calib.coref._scores import scored
 from sklearn_calib.queries import LinkQuestions, Queries
 
 __all__ = ["AntecedentModel"]
@@ -127,9 +133,9 @@ class AntecedentModel(BaseEstimator):
     def __init__(
         self,
         *,
-        features: Any = "surface",
+        features: Features = "surface",
         C: float = 0.2,
-        cost: Any = None,
+        cost: str | tuple[float, float, float] | None = None,
         link_cv: int | None = None,
         max_antecedents: int | None = None,
         min_count: int = 20,
@@ -154,7 +160,13 @@ class AntecedentModel(BaseEstimator):
         tags.target_tags.required = False
         return tags
 
-    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> AntecedentModel:
+    def fit(
+        self,
+        X: Sequence[Document],
+        y: Sequence[ArrayLike] | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+    ) -> AntecedentModel:
         """Train on documents with known entities.
 
         Parameters
@@ -217,7 +229,7 @@ class AntecedentModel(BaseEstimator):
         self._features = self.features
         return self
 
-    def _optimise(self, objective: Objective) -> tuple[Array, Any]:
+    def _optimise(self, objective: Objective) -> tuple[Array, OptimizeResult]:
         scale = objective.scale()
         count = float(objective.weight.sum())
         step = 0
@@ -226,7 +238,7 @@ class AntecedentModel(BaseEstimator):
             value, gradient = objective(z * scale)
             return value / count, gradient * scale / count
 
-        def report(intermediate_result: Any) -> None:
+        def report(intermediate_result: OptimizeResult) -> None:
             nonlocal step
             step += 1
             print(f"iteration {step}: objective {intermediate_result.fun:.6f}", flush=True)
@@ -261,10 +273,13 @@ class AntecedentModel(BaseEstimator):
             )
         return coef, result
 
-    def _antecedents(self, X: Any) -> Iterator[Array]:
-        """Yield the antecedent probabilities of one document after the other."""
+    def _check(self, X: Sequence[Document]) -> list[Document]:
+        """Return the documents: the door of every method but `fit`."""
         check_is_fitted(self)
-        documents = check_documents(X)
+        return check_documents(X)
+
+    def _antecedents(self, documents: list[Document]) -> Iterator[Array]:
+        """Yield the antecedent probabilities of one checked document after the other."""
         weights = Weights.of(self.coef_, self._encoder)
 
         def one(document: Document) -> Array:
@@ -274,7 +289,7 @@ class AntecedentModel(BaseEstimator):
 
         return map(one, documents)
 
-    def predict_antecedent_proba(self, X: Any) -> list[Array]:
+    def predict_antecedent_proba(self, X: Sequence[Document]) -> list[Array]:
         """Probability of each antecedent of each mention.
 
         Parameters
@@ -289,9 +304,9 @@ class AntecedentModel(BaseEstimator):
             Row i holds the probabilities of the mentions before i, and on the
             diagonal that of a new entity.
         """
-        return list(self._antecedents(X))
+        return list(self._antecedents(self._check(X)))
 
-    def predict_proba(self, X: Any) -> list[Array]:
+    def predict_proba(self, X: Sequence[Document]) -> list[Array]:
         """Probability of each link: that two mentions share an entity, exactly.
 
         Parameters
@@ -304,9 +319,9 @@ class AntecedentModel(BaseEstimator):
         list of ndarray of shape (n_mentions, n_mentions)
             For each document a symmetric matrix with ones on the diagonal.
         """
-        return [links(proba) for proba in self._antecedents(X)]
+        return [links(proba) for proba in self._antecedents(self._check(X))]
 
-    def predict(self, X: Any) -> list[Array]:
+    def predict(self, X: Sequence[Document]) -> list[Array]:
         """Entities that follow from the most probable antecedent of each mention.
 
         Parameters
@@ -320,9 +335,11 @@ class AntecedentModel(BaseEstimator):
             For each document the entity of each mention: the index of the
             entity's first mention.
         """
-        return [best_entities(proba) for proba in self._antecedents(X)]
+        return [best_entities(proba) for proba in self._antecedents(self._check(X))]
 
-    def sample(self, X: Any, n_samples: int = 1, *, random_state: Any = None) -> list[Array]:
+    def sample(
+        self, X: Sequence[Document], n_samples: int = 1, *, random_state: Any = None
+    ) -> list[Array]:
         """Draw clusterings from the model.
 
         Parameters
@@ -340,11 +357,12 @@ class AntecedentModel(BaseEstimator):
             For each document the entity of each mention in each sample: the
             index of the entity's first mention.
         """
+        documents = self._check(X)
         n_samples = check_integer(n_samples, "n_samples")
         rng = check_generator(random_state)
-        return [draw_entities(proba, n_samples, rng) for proba in self._antecedents(X)]
+        return [draw_entities(proba, n_samples, rng) for proba in self._antecedents(documents)]
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: Sequence[Document], y: Sequence[ArrayLike] | None = None) -> float:
         """CoNLL score of the predicted entities: the mean F1 of MUC, B³ and CEAF-e.
 
         Parameters
@@ -359,11 +377,54 @@ class AntecedentModel(BaseEstimator):
         float
             Between 0 and 1; higher is better.
         """
-        documents, entities = check_truth(X, y)
-        return coreference_scores(entities, self.predict(documents)).conll
+        check_is_fitted(self)
+        documents, true = check_truth(X, y)
+        predicted = [best_entities(proba) for proba in self._antecedents(documents)]
+        return scored(zip(true, predicted, strict=True)).conll
+
+    def calibration_questions(
+        self,
+        X: Sequence[Document],
+        *,
+        min_proba: float = 0.0,
+        sample_weight: ArrayLike | None = None,
+    ) -> LinkQuestions:
+        """Predict once, and return the questions about links, to be answered by any truth.
+
+        Parameters
+        ----------
+        X : list of Document
+            The documents.
+        min_proba : float, default=0.0
+            Leave out links with a lower probability.
+        sample_weight : array-like of shape (n_documents,), default=None
+            Weight of each document.
+
+        Returns
+        -------
+        LinkQuestions
+            Its method `answer` takes the entities of each document and
+            returns Queries.
+        """
+        return self._questions(self._check(X), min_proba, sample_weight)
+
+    def _questions(
+        self, documents: list[Document], min_proba: float, sample_weight: ArrayLike | None
+    ) -> LinkQuestions:
+        return LinkQuestions(
+            (links(proba) for proba in self._antecedents(documents)),
+            min_proba=min_proba,
+            sample_weight=sample_weight,
+            names=truth_names(documents),
+        )
 
     def calibration_queries(
-        self, X: Any, y: Any, *, min_proba: float = 0.0, sample_weight: Any = None
+        self,
+        X: Sequence[Document],
+        y: Sequence[ArrayLike] | None,
+        *,
+        min_proba: float = 0.0,
+        sample_weight: ArrayLike | None = None,
     ) -> Queries:
         """Ask of every pair of mentions whether the two share an entity.
 
@@ -381,15 +442,8 @@ class AntecedentModel(BaseEstimator):
         Returns
         -------
         Queries
-            One query a link; its group is the number of the document.
+            One query per link; its group is the number of the document.
         """
-        documents, entities = check_truth(X, y)
-        ask = self._query_maker(documents, min_proba=min_proba, sample_weight=sample_weight)
-        return ask(entities)
-
-    def _query_maker(
-        self, X: Any, *, min_proba: float = 0.0, sample_weight: Any = None
-    ) -> Callable[[Any], Queries]:
-        """Predict once, and return a function that makes queries for any truth."""
-        found = (links(proba) for proba in self._antecedents(X))
-        return LinkQuestions(found, min_proba=min_proba, sample_weight=sample_weight).answer
+        documents = self._check(X)
+        truth = own_entities(documents) if y is None else y
+        return self._questions(documents, min_proba, sample_weight).answer(truth)

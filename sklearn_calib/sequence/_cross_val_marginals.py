@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.model_selection import check_cv
 from sklearn.utils.parallel import Parallel, delayed
 
+from sklearn_calib._results import Result
 from sklearn_calib._validation import Array, check_option
 from sklearn_calib._validation_sequences import (
     check_partition,
-    check_same_sentences,
-    check_sentences,
     check_tag_pairs,
-    check_tags,
+    check_tagged_sentences,
     flatten,
 )
-from sklearn_calib.queries import UNITS, Queries, tag_queries
+from sklearn_calib.queries import UNITS, Queries, TagQuestions
 from sklearn_calib.sequence._packing import starts_of
-from sklearn_calib.sequence._tagger import frequent_pairs
+from sklearn_calib.sequence._tagger import Pairs, frequent_pairs
 
 __all__ = ["CrossValMarginals", "cross_val_marginals"]
 
 
-@dataclass(frozen=True, eq=False)
-class CrossValMarginals:
+@dataclass(frozen=True, eq=False, repr=False)
+class CrossValMarginals(Result):
     """Marginals from cross-validation, in the order of the sentences.
 
     Attributes
@@ -54,9 +55,34 @@ class CrossValMarginals:
     classes: Array
     unit: str
     pairs: list[tuple[str, str]] | None
-    y: list[Any]
+    y: list[Sequence[str]]
 
-    def queries(self, *, average: str = "micro", sample_weight: Any = None) -> Queries:
+    _shows_table = False
+
+    def _sentence(self) -> str:
+        asked = "tags" if self.pairs is None else "pairs of tags"
+        return (
+            f"Cross-validated marginals of {self.y_prob.shape[1]:,} {asked}: "
+            f"{sum(map(len, self.y)):,} tokens in {len(self.y):,} sentences"
+        )
+
+    def _columns(self) -> dict[str, Any]:
+        """Return one row per token or pair: its sentence, the truth, and the marginals."""
+        names: list[str]
+        if self.pairs is None:
+            true, names = flatten(self.y), self.classes.tolist()
+        else:
+            true = [" ".join(pair) for tags in self.y for pair in pairwise(tags)]
+            names = [" ".join(pair) for pair in self.pairs]
+        rows = [len(tags) - (self.pairs is not None) for tags in self.y]
+        marginals = zip(names, self.y_prob.T, strict=True)
+        return {
+            "sentence": np.repeat(np.arange(len(rows)), rows),
+            "y_true": true,
+            **{f"P({name})": column for name, column in marginals},
+        }
+
+    def queries(self, *, average: str = "micro", sample_weight: ArrayLike | None = None) -> Queries:
         """Return the queries behind the marginals.
 
         Parameters
@@ -71,33 +97,34 @@ class CrossValMarginals:
         Queries
             The label of a query is its tag or pair, its group the sentence.
         """
-        return tag_queries(
-            self.y,
+        # Put together from marginals of taggers, for tags that were checked.
+        questions = TagQuestions(
             self.y_prob,
+            np.array([len(tags) for tags in self.y], dtype=np.intp),
             classes=self.classes,
-            unit=self.unit,
             pairs=self.pairs,
             average=average,
             sample_weight=sample_weight,
         )
+        return questions.answer(self.y)
 
 
 def cross_val_marginals(
     tagger: Any,
-    X: Any,
-    y: Any,
+    X: Iterable[Sequence[Any]],
+    y: Iterable[Sequence[str]],
     *,
     cv: Any = None,
     unit: str = "tag",
-    pairs: Any = None,
-    groups: Any = None,
+    pairs: Pairs | None = None,
+    groups: ArrayLike | None = None,
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> CrossValMarginals:
     """Marginals of every sentence, by a tagger trained without it.
 
     What `cross_val_predict` is for classifiers. That function cannot serve
-    taggers, whose `predict_proba` has a row a token and not a row a sentence.
+    taggers, whose `predict_proba` has one row per token and not one per sentence.
 
     Parameters
     ----------
@@ -137,6 +164,8 @@ def cross_val_marginals(
     >>> from sklearn_calib.sequence import HMMTagger, cross_val_marginals
     >>> data = make_tagged_sequences(50, random_state=0)
     >>> result = cross_val_marginals(HMMTagger(), data.X, data.y, cv=5)
+    >>> result
+    Cross-validated marginals of 5 tags: 503 tokens in 50 sentences
     >>> result.y_prob.shape == (sum(len(tags) for tags in data.y), 5)
     True
     >>> result.queries().labels
@@ -145,14 +174,13 @@ def cross_val_marginals(
     check_option(unit, "unit", UNITS)
     if unit == "tag" and pairs is not None:
         raise ValueError(f"pairs={pairs!r} is set, but unit='tag'; set unit='pair' as well.")
-    sentences, tags = check_sentences(X), check_tags(y)
-    check_same_sentences(sentences, tags)
+    sentences, tags = check_tagged_sentences(X, y)
     classes = np.unique(flatten(tags))
     chosen = check_tag_pairs(pairs, frequent_pairs(tags), classes) if unit == "pair" else None
     if chosen is not None and not chosen:
         raise ValueError("Every sentence has a single token, so that there are no pairs of tags.")
     columns: list[Any] = classes.tolist() if chosen is None else chosen
-    # Splitters see one entry a sentence; the tags of a sentence are no class to stratify by.
+    # Splitters see one entry per sentence; the tags of a sentence are no class to stratify by.
     folds = list(check_cv(cv).split(np.zeros((len(sentences), 1)), None, groups))
     check_partition(folds, len(sentences))
     parts = Parallel(n_jobs=n_jobs, verbose=verbose)(

@@ -104,7 +104,7 @@ class WordFeatures:
     def scores(
         self, sentences: Sequence[Sequence[str]], index: Mapping[str, int], weights: Any
     ) -> Array:
-        """Return the summed weights of each token's attributes; a row a token."""
+        """Return the summed weights of each token's attributes, one row per token."""
         check_tokens(sentences)
         words = flatten(sentences)
         number = {word: i for i, word in enumerate(dict.fromkeys(words))}

@@ -8,7 +8,7 @@ import numpy as np
 
 from sklearn_calib._validation import Array
 from sklearn_calib.coref._document import Document
-from sklearn_calib.coref._features import (
+from sklearn_calib.coref._surface_features import (
     MentionFeatures,
     is_pronoun,
     surface_features,
