@@ -120,7 +120,7 @@ class AntecedentModel(BaseEstimator):
     >>> from sklearn_calib.coref import AntecedentModel
     >>> from sklearn_calib.datasets import make_coref_documents
     >>> simulated = make_coref_documents(40, random_state=0)
-    >>> docs, y = simulated.documents, simulated.entities
+    >>> docs, y = simulated.X, simulated.y
     >>> model = AntecedentModel().fit(docs[:30], y[:30])
     >>> model.predict_proba(docs[30:])[0].shape == (len(docs[30]), len(docs[30]))
     True

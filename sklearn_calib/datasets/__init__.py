@@ -1,6 +1,11 @@
 """Data with a known truth, and loaders."""
 
-from sklearn_calib.datasets._document_corpora import load_amalgum_news, load_gum, load_litbank
+from sklearn_calib.datasets._document_corpora import (
+    DocumentCorpus,
+    load_amalgum_news,
+    load_gum,
+    load_litbank,
+)
 from sklearn_calib.datasets._make_coref_documents import SimulatedDocuments, make_coref_documents
 from sklearn_calib.datasets._make_event_corpus import EventCorpus, make_event_corpus
 from sklearn_calib.datasets._make_queries import SimulatedQueries, make_queries
@@ -15,6 +20,7 @@ from sklearn_calib.datasets._tagged_corpora import (
 from sklearn_calib.datasets._wikinews import NewsCorpus, load_wikinews
 
 __all__ = [
+    "DocumentCorpus",
     "EventCorpus",
     "NewsCorpus",
     "SimulatedDocuments",

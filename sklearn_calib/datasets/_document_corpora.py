@@ -4,21 +4,56 @@ from __future__ import annotations
 
 import os
 import zipfile
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from sklearn_calib._validation import check_option
+from sklearn_calib._validation import Array, check_option
 from sklearn_calib.coref import Document, read_conll2012, read_conllu
+from sklearn_calib.datasets._corpus import Corpus, DocumentTable, entities_of, origin
 from sklearn_calib.datasets._fetch import Source, fetch, open_text
 
-__all__ = ["load_amalgum_news", "load_gum", "load_litbank"]
+__all__ = ["DocumentCorpus", "load_amalgum_news", "load_gum", "load_litbank"]
 
 SPLITS = ("train", "dev", "test")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DocumentCorpus(DocumentTable, Corpus):
+    """Documents and their entities, as coreference models take them.
+
+    Attributes
+    ----------
+    X : list of Document
+        The documents.
+    y : list of ndarray of int of shape (n_mentions,)
+        The entity of each mention of each document.
+    name : str
+        Corpus and split.
+    licence : str
+        Who may use the corpus, and how.
+    description : str
+        What it is, with a reference.
+    metadata : dict
+        The `paths` that were read, and the `urls` they come from.
+
+    See Also
+    --------
+    load_gum : Documents of many genres, annotated by hand.
+    load_litbank : Openings of novels, annotated by hand.
+    load_amalgum_news : News with dates, annotated by machine.
+    """
+
+    X: list[Document]
+    y: list[Array]
+
+    def _sentence(self) -> str:
+        return f"{self.name}: {self._counts()}"
 
 
 def _gum_source(split: str) -> Source:
     name = f"en_gum-ud-{split}.conllu"
     return Source(
-        corpus=f"GUM {split}",
+        corpus="GUM",
         url=f"https://raw.githubusercontent.com/UniversalDependencies/UD_English-GUM/r2.16/{name}",
         name=name,
         sha256=None,
@@ -46,9 +81,22 @@ AMALGUM = Source(
 )
 
 
-def _read_conllu(path: Path) -> list[Document]:
-    with open_text(path) as lines:
-        return _not_empty(read_conllu(lines), path)
+def _corpus(
+    documents: list[Document],
+    sources: list[Source],
+    paths: list[Path],
+    *,
+    name: str,
+    description: str,
+) -> DocumentCorpus:
+    return DocumentCorpus(
+        X=documents,
+        y=entities_of(documents),
+        name=name,
+        licence=sources[0].licence,
+        description=description,
+        metadata=origin(sources, paths),
+    )
 
 
 def _not_empty(documents: list[Document], path: Path) -> list[Document]:
@@ -62,7 +110,7 @@ def load_gum(
     split: str = "train",
     data_home: str | os.PathLike[str] | None = None,
     download: bool = True,
-) -> list[Document]:
+) -> DocumentCorpus:
     r"""Load GUM, a corpus of 15 genres with parses, mentions and entities.
 
     Entities of a single mention are annotated as well. The documents of Reddit
@@ -79,8 +127,8 @@ def load_gum(
 
     Returns
     -------
-    list of Document
-        The documents, with dates, genres and speakers.
+    DocumentCorpus
+        The documents, with dates, genres and speakers, and their entities.
 
     See Also
     --------
@@ -100,19 +148,35 @@ def load_gum(
     ...     text = "# newdoc id = a\n1\tShe\tshe\tPRON\t_\t_\t2\tnsubj\t_\tEntity=(1-person)\n"
     ...     text += "2\tslept\tsleep\tVERB\t_\t_\t0\troot\t_\t_\n"
     ...     _ = Path(folder, "gum_test.conllu").write_text(text)
-    ...     documents = load_gum(split="test", data_home=folder)
-    >>> documents
-    [<Document 'a': 2 tokens, 1 sentence, 1 mention, 1 entity>]
+    ...     corpus = load_gum(split="test", data_home=folder)
+    >>> corpus
+    id date genre  tokens  sentences  mentions  entities
+     a                  2          1         1         1
+    GUM test: 1 document, 1 mention
+    >>> corpus.X, corpus.y
+    ([<Document 'a': 2 tokens, 1 sentence, 1 mention, 1 entity>], [array([0])])
     """
     check_option(split, "split", (*SPLITS, "all"))
     chosen = SPLITS if split == "all" else (split,)
-    paths = [fetch(_gum_source(s), data_home=data_home, download=download) for s in chosen]
-    return [document for path in paths for document in _read_conllu(path)]
+    sources = [_gum_source(s) for s in chosen]
+    paths = [fetch(source, data_home=data_home, download=download) for source in sources]
+    documents: list[Document] = []
+    for path in paths:
+        with open_text(path) as lines:
+            documents += _not_empty(read_conllu(lines), path)
+    return _corpus(
+        documents,
+        sources,
+        paths,
+        name=f"GUM {split}",
+        description="The Georgetown University Multilayer corpus: texts of 15 genres, parsed and "
+        "annotated by hand (Zeldes, 2017).",
+    )
 
 
 def load_litbank(
     *, data_home: str | os.PathLike[str] | None = None, download: bool = True
-) -> list[Document]:
+) -> DocumentCorpus:
     r"""Load LitBank: openings of 100 novels with mentions and entities, without parses.
 
     Parameters
@@ -124,7 +188,7 @@ def load_litbank(
 
     Returns
     -------
-    list of Document
+    DocumentCorpus
         100 documents of about 2,000 words, sorted by name.
 
     See Also
@@ -144,32 +208,42 @@ def load_litbank(
     >>> with TemporaryDirectory() as folder:
     ...     text = "# newdoc id = emma\nEmma\t(1)\nslept\t_\n"
     ...     _ = Path(folder, "litbank_coref.tsv").write_text(text)
-    ...     documents = load_litbank(data_home=folder)
-    >>> documents
+    ...     corpus = load_litbank(data_home=folder)
+    >>> corpus.X
     [<Document 'emma': 2 tokens, 1 sentence, 1 mention, 1 entity>]
     """
     path = fetch(LITBANK, data_home=data_home, download=download)
-    if path.suffix != ".zip":
-        with open_text(path) as lines:
-            documents = read_conll2012(lines)
-        return sorted(_not_empty(documents, path), key=lambda document: document.id)
-    with zipfile.ZipFile(path) as archive:
-        members = sorted(
-            name for name in archive.namelist() if PurePosixPath(name).match("coref/conll/*.conll")
-        )
-    documents = []
-    for member in members:
-        with open_text(path, member=member) as lines:
-            documents += [
-                document.replace(id=document.id.removesuffix("_brat"))
-                for document in read_conll2012(lines)
+    documents = [] if path.suffix == ".zip" else _litbank_lines(path)
+    if path.suffix == ".zip":
+        with zipfile.ZipFile(path) as archive:
+            members = [
+                name
+                for name in archive.namelist()
+                if PurePosixPath(name).match("coref/conll/*.conll")
             ]
-    return sorted(_not_empty(documents, path), key=lambda document: document.id)
+        for member in members:
+            documents += _litbank_lines(path, member)
+    return _corpus(
+        sorted(_not_empty(documents, path), key=lambda document: document.id),
+        [LITBANK],
+        [path],
+        name=LITBANK.corpus,
+        description="Openings of 100 works of English fiction, annotated by hand (Bamman, Lewke "
+        "and Mansoor, 2020).",
+    )
+
+
+def _litbank_lines(path: Path, member: str | None = None) -> list[Document]:
+    with open_text(path, member=member) as lines:
+        return [
+            document.replace(id=document.id.removesuffix("_brat"))
+            for document in read_conll2012(lines)
+        ]
 
 
 def load_amalgum_news(
     *, data_home: str | os.PathLike[str] | None = None, download: bool = True
-) -> list[Document]:
+) -> DocumentCorpus:
     r"""Load the Wikinews articles of AMALGUM, with dates, parses and entities by machine.
 
     Nothing here was annotated by hand. A few brackets of mentions do not match; these mentions
@@ -184,7 +258,7 @@ def load_amalgum_news(
 
     Returns
     -------
-    list of Document
+    DocumentCorpus
         808 articles of 2004 to 2019.
 
     See Also
@@ -205,10 +279,17 @@ def load_amalgum_news(
     ...     text = "# newdoc id = a\n# meta::dateCreated = 2012-05-20\n"
     ...     text += "1\tHello\thello\tINTJ\t_\t_\t0\troot\t_\t_\n"
     ...     _ = Path(folder, "amalgum_news.conllu").write_text(text)
-    ...     [document] = load_amalgum_news(data_home=folder)
-    >>> str(document.date)
+    ...     corpus = load_amalgum_news(data_home=folder)
+    >>> str(corpus.X[0].date)
     '2012-05-20'
     """
     path = fetch(AMALGUM, data_home=data_home, download=download)
     with open_text(path) as lines:
-        return _not_empty(read_conllu(lines, unbalanced="ignore"), path)
+        documents = _not_empty(read_conllu(lines, unbalanced="ignore"), path)
+    return _corpus(
+        documents,
+        [AMALGUM],
+        [path],
+        name="AMALGUM news",
+        description="Articles of Wikinews, annotated by machine (Gessler et al., 2020).",
+    )

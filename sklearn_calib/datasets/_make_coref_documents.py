@@ -10,6 +10,7 @@ import numpy as np
 from sklearn_calib._validation import Array, check_generator, check_integer, check_number
 from sklearn_calib.coref import Document, surface_features
 from sklearn_calib.coref._clusters import draw_entities
+from sklearn_calib.datasets._corpus import Dataset, DocumentTable, entities_of
 
 __all__ = ["SimulatedDocuments", "make_coref_documents"]
 
@@ -19,14 +20,16 @@ _PRONOUNS = ("he", "she", "they")
 _VERBS = {"met": "meet", "saw": "see", "called": "call", "thanked": "thank", "followed": "follow"}
 
 
-@dataclass(frozen=True, eq=False)
-class SimulatedDocuments:
+@dataclass(frozen=True, eq=False, repr=False)
+class SimulatedDocuments(DocumentTable, Dataset):
     """Documents with the model that their entities were drawn from.
 
     Attributes
     ----------
-    documents : list of Document
+    X : list of Document
         The documents, with their entities.
+    y : list of ndarray of int of shape (n_mentions,)
+        The entity of each mention of each document.
     antecedent_proba : list of ndarray of shape (n_mentions, n_mentions)
         The true antecedent probabilities of each document.
 
@@ -35,13 +38,12 @@ class SimulatedDocuments:
     make_coref_documents : Makes this object.
     """
 
-    documents: list[Document]
+    X: list[Document]
+    y: list[Array]
     antecedent_proba: list[Array]
 
-    @property
-    def entities(self) -> list[Array]:
-        """The entities of each document."""
-        return [document.entities for document in self.documents]
+    def _sentence(self) -> str:
+        return f"Simulated: {self._counts()}"
 
 
 def make_coref_documents(
@@ -64,7 +66,7 @@ def make_coref_documents(
     n_documents : int, default=100
         Number of documents.
     n_sentences : int, default=10
-        Mean number of sentences a document; each has two mentions.
+        Mean number of sentences per document; each has two mentions.
     sharpness : float, default=1.0
         Factor of all scores: larger values make surer choices.
     random_state : int, RandomState, Generator or None, default=None
@@ -83,7 +85,7 @@ def make_coref_documents(
     --------
     >>> from sklearn_calib.datasets import make_coref_documents
     >>> data = make_coref_documents(3, random_state=0)
-    >>> data.documents[0]
+    >>> data.X[0]
     <Document 'simulated-0': 61 tokens, 13 sentences, 26 mentions, 7 entities>
     >>> data.antecedent_proba[0].shape
     (26, 26)
@@ -98,7 +100,7 @@ def make_coref_documents(
         proba = _antecedents(text, sharpness)
         documents.append(text.replace(entities=draw_entities(proba, 1, rng)[0]))
         probas.append(proba)
-    return SimulatedDocuments(documents, probas)
+    return SimulatedDocuments(documents, entities_of(documents), probas)
 
 
 def _text(id: str, n_sentences: int, rng: np.random.Generator) -> Document:

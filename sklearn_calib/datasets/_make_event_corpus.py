@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from sklearn_calib._validation import Array, check_generator, check_integer
-from sklearn_calib.coref import Document, sample_entities
-from sklearn_calib.coref._clusters import best_entities
+from sklearn_calib.coref import Document
+from sklearn_calib.coref._clusters import best_entities, draw_entities
+from sklearn_calib.datasets._corpus import Dataset, DocumentTable, entities_of
 
 __all__ = ["EventCorpus", "make_event_corpus"]
 
@@ -40,28 +41,7 @@ _PAST = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class EventCorpus:
-    """Documents with the truth behind them.
-
-    Attributes
-    ----------
-    documents : list of Document
-        Short, dated news with parses. Their `entities` are the truth.
-    model : object
-        Knows the probability of each antecedent; it has `predict` and `sample`
-        as a coreference model does, and needs no fit.
-
-    See Also
-    --------
-    make_event_corpus : Makes this object.
-    """
-
-    documents: list[Document]
-    model: Any
-
-
-class _KnownAntecedents:
+class KnownAntecedents:
     """A coreference model that knows the law of the antecedents."""
 
     def __init__(self, proba: dict[str, Array]) -> None:
@@ -75,12 +55,44 @@ class _KnownAntecedents:
         self, X: Sequence[Document], n_samples: int = 1, random_state: Any = None
     ) -> list[Array]:
         """Draw entities for each document."""
-        rng = check_generator(random_state)
-        return [sample_entities(self.proba[document.id], n_samples, rng) for document in X]
+        n_samples, rng = check_integer(n_samples, "n_samples"), check_generator(random_state)
+        return [draw_entities(self.proba[document.id], n_samples, rng) for document in X]
 
     def predict(self, X: Sequence[Document]) -> list[Array]:
         """Return the entities that follow from the most probable antecedents."""
         return [best_entities(proba) for proba in self.predict_antecedent_proba(X)]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EventCorpus(DocumentTable, Dataset):
+    """Documents with the truth behind them.
+
+    Attributes
+    ----------
+    X : list of Document
+        Short, dated news with parses, with their entities.
+    y : list of ndarray of int of shape (n_mentions,)
+        The true entity of each mention of each document.
+    model : object
+        Knows the probability of each antecedent; it has `predict` and `sample`
+        as a coreference model does, and needs no fit.
+
+    See Also
+    --------
+    make_event_corpus : Makes this object.
+    """
+
+    X: list[Document]
+    y: list[Array]
+    model: KnownAntecedents
+
+    def _sentence(self) -> str:
+        return f"Simulated news: {self._counts()}"
+
+    @property
+    def documents(self) -> list[Document]:
+        """The documents: another name of `X`."""
+        return self.X
 
 
 def make_event_corpus(
@@ -128,7 +140,7 @@ def make_event_corpus(
     --------
     >>> from sklearn_calib.datasets import make_event_corpus
     >>> corpus = make_event_corpus(3, random_state=0)
-    >>> doc = corpus.documents[0]
+    >>> doc = corpus.X[0]
     >>> print(" ".join(doc.tokens[-11:]))
     Kuwaiti troops crossed the river . They warned the town .
     >>> str(doc.date), doc.entities
@@ -153,10 +165,10 @@ def make_event_corpus(
         deeds = rng.choice(lemmas, size=rng.integers(1, 3))
         truth = _antecedents(len(names), len(deeds), concentration, rng)
         id = f"news-{number:05d}"
-        entities = sample_entities(truth, 1, rng)[0]
+        entities = draw_entities(truth, 1, rng)[0]
         documents.append(_document(id, names.tolist(), deeds.tolist(), entities, _FIRST + day))
         proba[id] = _sharpen(truth, temperature)
-    return EventCorpus(documents, _KnownAntecedents(proba))
+    return EventCorpus(documents, entities_of(documents), KnownAntecedents(proba))
 
 
 def _antecedents(armies: int, deeds: int, concentration: float, rng: np.random.Generator) -> Array:

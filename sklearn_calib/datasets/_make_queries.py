@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import special, stats
 
+from sklearn_calib._results import Result
 from sklearn_calib._validation import Array, check_generator, check_integer, check_option
 from sklearn_calib.queries import Queries
 
@@ -24,8 +25,8 @@ DISTORTIONS = ("identity", "shift", "slope")
 _POINTS = 2**16
 
 
-@dataclass(frozen=True, eq=False)
-class SimulatedQueries:
+@dataclass(frozen=True, eq=False, repr=False)
+class SimulatedQueries(Result):
     """Queries with the truth behind them.
 
     Attributes
@@ -46,6 +47,21 @@ class SimulatedQueries:
     probability: Array
     error: float
 
+    _shows_table = False
+
+    def _sentence(self) -> str:
+        return f"{self.queries!r} with a true calibration error of {self.error:.4f}"
+
+    def _columns(self) -> dict[str, Any]:
+        """Return one row per query."""
+        group = {} if self.queries.group is None else {"group": self.queries.group}
+        return {
+            "y_true": self.y_true,
+            "y_prob": self.y_prob,
+            "probability": self.probability,
+            **group,
+        }
+
     @property
     def y_true(self) -> Array:
         """The answers."""
@@ -57,7 +73,7 @@ class SimulatedQueries:
         return self.queries.y_prob
 
 
-def _distort(q: Array, distortion: Any, strength: float) -> Array:
+def _distort(q: Array, distortion: str | Callable[[Array], Array], strength: float) -> Array:
     if callable(distortion):
         return np.clip(np.asarray(distortion(q), dtype=float), 0.0, 1.0)
     if distortion == "shift":

@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 
 from sklearn_calib._validation import Array, check_generator, check_integer, check_number
+from sklearn_calib.datasets._corpus import Dataset, TokenTable
 from sklearn_calib.sequence import HMMTagger
 from sklearn_calib.sequence._hmm import import_hmm
 
 __all__ = ["TaggedSequences", "make_tagged_sequences"]
 
 
-@dataclass(frozen=True, eq=False)
-class TaggedSequences:
+@dataclass(frozen=True, eq=False, repr=False)
+class TaggedSequences(TokenTable, Dataset):
     """Tagged sentences with the hidden Markov model that made them.
 
     Attributes
@@ -47,6 +48,9 @@ class TaggedSequences:
     start: Array
     transitions: Array
     emissions: Array
+
+    def _sentence(self) -> str:
+        return f"Simulated: {self._counts()}"
 
     def true_tagger(self) -> HMMTagger:
         """Return the model that made the data, as a tagger: its marginals are calibrated."""
@@ -100,8 +104,8 @@ def make_tagged_sequences(
     --------
     >>> from sklearn_calib.datasets import make_tagged_sequences
     >>> data = make_tagged_sequences(3, n_tags=2, mean_length=4, random_state=0)
-    >>> len(data.X)
-    3
+    >>> data
+    Simulated: 3 sentences, 10 tokens, 2 tags
     >>> data.classes
     array(['A', 'B'], dtype='<U1')
     """
@@ -147,6 +151,6 @@ def _names(letter: str, n: int) -> list[str]:
     return [f"{letter}{i:0{len(str(n - 1))}d}" for i in range(n)]
 
 
-def _inverse(cumulative: Array, u: Any) -> Array:
+def _inverse(cumulative: Array, u: Array) -> Array:
     """Return the first entry whose cumulative share exceeds u."""
     return np.minimum((cumulative <= u[..., None]).sum(axis=-1), cumulative.shape[-1] - 1)

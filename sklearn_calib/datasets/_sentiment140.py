@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from sklearn_calib._results import counted
 from sklearn_calib._validation import Array, check_option
+from sklearn_calib.datasets._corpus import Corpus, origin
 from sklearn_calib.datasets._fetch import Source, fetch, lines, open_text
 
 __all__ = ["TweetCorpus", "load_sentiment140"]
@@ -43,8 +45,8 @@ _SOURCES = {
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
-@dataclass(frozen=True, eq=False)
-class TweetCorpus:
+@dataclass(frozen=True, eq=False, repr=False)
+class TweetCorpus(Corpus):
     """Tweets, whether they are happy, and when they were sent.
 
     Attributes
@@ -53,10 +55,6 @@ class TweetCorpus:
         The texts.
     y : ndarray of int of shape (n_tweets,)
         1 for a happy tweet, 0 for a sad one.
-    date : ndarray of datetime64[s] of shape (n_tweets,)
-        When each tweet was sent, in Pacific time as in the source.
-    tweet_id : ndarray of int of shape (n_tweets,)
-        Number of each tweet.
     name : str
         The corpus.
     licence : str
@@ -64,7 +62,11 @@ class TweetCorpus:
     description : str
         What it is, with a reference.
     metadata : dict
-        The path that was read, and the address it comes from.
+        The `paths` that were read, and the `urls` they come from.
+    date : ndarray of datetime64[s] of shape (n_tweets,)
+        When each tweet was sent, in Pacific time as in the source.
+    id : ndarray of int of shape (n_tweets,)
+        Number of each tweet.
 
     See Also
     --------
@@ -74,17 +76,14 @@ class TweetCorpus:
     X: list[str]
     y: Array
     date: Array
-    tweet_id: Array
-    name: str
-    licence: str
-    description: str
-    metadata: dict[str, Any]
+    id: Array
 
-    def __len__(self) -> int:
-        return len(self.X)
+    def _sentence(self) -> str:
+        return f"{self.name}: {counted(len(self), 'tweet')}, {int(self.y.sum()):,} of them happy"
 
-    def __repr__(self) -> str:
-        return f"<{self.name}: {len(self):,} tweets, {int(self.y.sum()):,} of them happy>"
+    def _columns(self) -> dict[str, Any]:
+        """Return one row per tweet."""
+        return {"id": self.id, "date": self.date, "y": self.y, "text": self.X}
 
 
 def _tsv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
@@ -164,7 +163,7 @@ def load_sentiment140(
     ...     _ = file.write_text("label\tid\tdate\ttext\n1\t7\t2009-06-01T10:26:07\tso glad\n")
     ...     tweets = load_sentiment140(data_home=folder)
     >>> tweets
-    <Sentiment140 sample: 1 tweets, 1 of them happy>
+    Sentiment140 sample: 1 tweet, 1 of them happy
     >>> tweets.X, tweets.date
     (['so glad'], array(['2009-06-01T10:26:07'], dtype='datetime64[s]'))
     """
@@ -196,10 +195,10 @@ def load_sentiment140(
         X=texts,
         y=np.array(labels),
         date=np.array(dates, dtype="datetime64[s]"),
-        tweet_id=np.array(numbers, dtype=np.int64),
+        id=np.array(numbers, dtype=np.int64),
         name=source.corpus,
         licence=source.licence,
         description="Tweets of April to June 2009, labelled by their emoticons, which were then "
         "removed (Go, Bhayani and Huang, 2009).",
-        metadata={"path": str(path), "url": source.url},
+        metadata=origin([source], [path]),
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sklearn_calib._validation import check_option
+from sklearn_calib.datasets._corpus import Corpus, TokenTable, origin
 from sklearn_calib.datasets._fetch import Source, fetch, lines
 
 __all__ = ["TaggedCorpus", "load_ark_tweets", "load_conll2000", "load_ud_ewt"]
@@ -16,8 +17,8 @@ __all__ = ["TaggedCorpus", "load_ark_tweets", "load_conll2000", "load_ud_ewt"]
 Rows = list[list[str]]
 
 
-@dataclass(frozen=True, eq=False)
-class TaggedCorpus:
+@dataclass(frozen=True, eq=False, repr=False)
+class TaggedCorpus(TokenTable, Corpus):
     """Sentences and their tags, as taggers take them.
 
     Attributes
@@ -33,8 +34,8 @@ class TaggedCorpus:
     description : str
         What it is, with a reference.
     metadata : dict
-        The path that was read, the address it comes from, and what else the
-        corpus knows of its sentences.
+        The `paths` that were read, the `urls` they come from, and what else
+        the corpus knows of its sentences.
 
     See Also
     --------
@@ -45,18 +46,9 @@ class TaggedCorpus:
 
     X: list[list[str]]
     y: list[list[str]]
-    name: str
-    licence: str
-    description: str
-    metadata: dict[str, Any]
 
-    def __len__(self) -> int:
-        return len(self.X)
-
-    def __repr__(self) -> str:
-        tokens = sum(map(len, self.X))
-        tags = len({tag for sentence in self.y for tag in sentence})
-        return f"<{self.name}: {len(self):,} sentences, {tokens:,} tokens, {tags} tags>"
+    def _sentence(self) -> str:
+        return f"{self.name}: {self._counts()}"
 
 
 def read_rows(
@@ -109,7 +101,7 @@ def _corpus(
         name=f"{source.corpus} {split}",
         licence=source.licence,
         description=description,
-        metadata={"path": str(path), "url": source.url, **metadata},
+        metadata={**origin([source], [path]), **metadata},
     )
 
 
@@ -250,7 +242,7 @@ def load_ark_tweets(
     ...     _ = Path(folder, "ark_twpos_dev.tsv").write_text("so\tR\ntrue\tA\n:)\tE\n")
     ...     corpus = load_ark_tweets(split="dev", data_home=folder)
     >>> corpus
-    <ARK tweets dev: 1 sentences, 3 tokens, 3 tags>
+    ARK tweets dev: 1 sentence, 3 tokens, 3 tags
     """
     check_option(split, "split", tuple(_ARK_PARTS))
     source = _ark_source(split)

@@ -143,8 +143,8 @@ def calibration_null(
     >>> from sklearn_calib.coref import AntecedentModel
     >>> from sklearn_calib.datasets import make_coref_documents
     >>> data = make_coref_documents(60, random_state=0)
-    >>> model = AntecedentModel().fit(data.documents[:40], data.entities[:40])
-    >>> null = calibration_null(model, data.documents[40:], data.entities[40:], random_state=0)
+    >>> model = AntecedentModel().fit(data.X[:40], data.y[:40])
+    >>> null = calibration_null(model, data.X[40:], data.y[40:], random_state=0)
     >>> null.errors.shape
     (100,)
     >>> null.pvalue > 0.01

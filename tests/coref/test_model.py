@@ -32,7 +32,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def model(data):
-    return AntecedentModel().fit(data.documents[:40], data.entities[:40])
+    return AntecedentModel().fit(data.X[:40], data.y[:40])
 
 
 def types_and_pairs(document):
@@ -43,9 +43,9 @@ def types_and_pairs(document):
 
 def test_rows_are_distributions(model, data):
     for document, proba, links in zip(
-        data.documents[40:],
-        model.predict_antecedent_proba(data.documents[40:]),
-        model.predict_proba(data.documents[40:]),
+        data.X[40:],
+        model.predict_antecedent_proba(data.X[40:]),
+        model.predict_proba(data.X[40:]),
         strict=True,
     ):
         n = len(document)
@@ -56,7 +56,7 @@ def test_rows_are_distributions(model, data):
 
 
 def test_predictions_follow_the_best_antecedent(model, data):
-    documents = data.documents[40:]
+    documents = data.X[40:]
     for proba, entities in zip(
         model.predict_antecedent_proba(documents), model.predict(documents), strict=True
     ):
@@ -65,15 +65,15 @@ def test_predictions_follow_the_best_antecedent(model, data):
 
 
 def test_learns(model, data):
-    documents, entities = data.documents[40:], data.entities[40:]
+    documents, entities = data.X[40:], data.y[40:]
     alone = [np.arange(len(e)) for e in entities]
     assert model.score(documents, entities) > coreference_scores(entities, alone).conll + 0.1
 
 
 def test_simulated_documents_come_out_calibrated():
     data = make_coref_documents(350, random_state=1)
-    model = AntecedentModel(features=types_and_pairs).fit(data.documents[:250], data.entities[:250])
-    held_out = data.documents[250:], data.entities[250:]
+    model = AntecedentModel(features=types_and_pairs).fit(data.X[:250], data.y[:250])
+    held_out = data.X[250:], data.y[250:]
     null = calibration_null(model, *held_out, n_simulations=60, random_state=0)
     assert null.pvalue > 0.05
     assert null.error < 0.02
@@ -83,14 +83,14 @@ def test_simulated_documents_come_out_calibrated():
     assert np.sqrt(np.mean([np.mean(g**2) for g in gaps])) < 0.02
     # Margin costs make it much worse.
     model = AntecedentModel(features=types_and_pairs, cost="durrett-klein")
-    model.fit(data.documents[:250], data.entities[:250])
+    model.fit(data.X[:250], data.y[:250])
     costly = calibration_null(model, *held_out, n_simulations=60, random_state=0)
     assert costly.error > 3 * null.error
     assert costly.pvalue < 0.05
 
 
 def test_samples(model, data):
-    documents = data.documents[40:43]
+    documents = data.X[40:43]
     samples = model.sample(documents, 2000, random_state=0)
     again = model.sample(documents, 2000, random_state=0)
     for document, s, t, links in zip(
@@ -106,8 +106,8 @@ def test_short_documents_are_no_problem(data):
     empty = Document("empty", [], entities=[])
     silent = Document("silent", ["Rain", "."])
     single = Document("single", ["Ada", "slept"], mentions=[(0, 1)], entities=[0])
-    documents = [*data.documents[:20], empty, silent, single]
-    entities = [*data.entities[:20], [], [], [3]]
+    documents = [*data.X[:20], empty, silent, single]
+    entities = [*data.y[:20], [], [], [3]]
     model = AntecedentModel().fit(documents, entities)
     assert [p.shape for p in model.predict_proba([empty, silent, single])] == [
         (0, 0),
@@ -122,7 +122,7 @@ def test_short_documents_are_no_problem(data):
 
 
 def test_queries_take_options(model, data):
-    documents, entities = data.documents[40:], data.entities[40:]
+    documents, entities = data.X[40:], data.y[40:]
     every = model.calibration_queries(documents, entities)
     likely = model.calibration_queries(documents, entities, min_proba=0.1)
     assert len(likely) == np.count_nonzero(every.y_prob >= 0.1)
@@ -133,7 +133,7 @@ def test_queries_take_options(model, data):
 
 
 def test_model_selection(data):
-    documents, entities = data.documents, data.entities
+    documents, entities = data.X, data.y
     scores = cross_val_score(AntecedentModel(), documents, entities, scoring=NAME, cv=3)
     assert scores.shape == (3,)
     assert ((scores > -0.5) & (scores < 0)).all()
@@ -149,25 +149,25 @@ def test_model_selection(data):
 @pytest.mark.parametrize(("end", "option"), [("top_label", "average"), ("tag_pair", "unit")])
 def test_scorers_of_tags_do_not_apply_to_links(model, data, end, option):
     with pytest.raises(TypeError, match=f"^{option}=.* does not apply to AntecedentModel"):
-        get_scorer(f"{NAME}_{end}")(model, data.documents, data.entities)
+        get_scorer(f"{NAME}_{end}")(model, data.X, data.y)
 
 
 def test_clones_and_pickles(model, data):
     again = pickle.loads(pickle.dumps(model))
-    a, b = model.predict_proba(data.documents[:3]), again.predict_proba(data.documents[:3])
+    a, b = model.predict_proba(data.X[:3]), again.predict_proba(data.X[:3])
     assert all(np.array_equal(x, y) for x, y in zip(a, b, strict=True))
     fresh = clone(AntecedentModel(C=0.5, features=["surface", types_and_pairs]))
     assert fresh.C == 0.5
     with pytest.raises(NotFittedError):
-        fresh.predict(data.documents)
+        fresh.predict(data.X)
 
 
 def test_a_fit_changes_nothing_and_repeats_itself(data):
-    documents, entities = data.documents[:15], [e.copy() for e in data.entities[:15]]
+    documents, entities = data.X[:15], [e.copy() for e in data.y[:15]]
     a = AntecedentModel().fit(documents, entities)
     b = AntecedentModel().fit(documents)
     assert np.array_equal(a.coef_, b.coef_)
-    assert all(np.array_equal(x, y) for x, y in zip(entities, data.entities, strict=False))
+    assert all(np.array_equal(x, y) for x, y in zip(entities, data.y, strict=False))
     # Names of entities do not matter.
     c = AntecedentModel().fit(documents, [[f"e{i}" for i in e] for e in entities])
     np.testing.assert_allclose(a.coef_, c.coef_, atol=1e-12)
@@ -175,7 +175,7 @@ def test_a_fit_changes_nothing_and_repeats_itself(data):
 
 @pytest.mark.parametrize("min_count", [1, 8])
 def test_weights_are_copies(data, min_count):
-    documents, entities = data.documents[:10], data.entities[:10]
+    documents, entities = data.X[:10], data.y[:10]
     model = AntecedentModel(min_count=min_count)
     rare = Document("rare", ["Zoe", "thanked", "whose", "cat"], mentions=[(0, 1), (2, 3)])
     weighted = clone(model).fit(
@@ -187,13 +187,13 @@ def test_weights_are_copies(data, min_count):
 
 
 def test_weight_without_mentions(data):
-    documents = [data.documents[0], Document("silent", ["Rain"])]
+    documents = [data.X[0], Document("silent", ["Rain"])]
     with pytest.raises(ValueError, match="No document in X with a positive weight has a mention"):
-        AntecedentModel().fit(documents, [data.entities[0], []], sample_weight=[0, 1])
+        AntecedentModel().fit(documents, [data.y[0], []], sample_weight=[0, 1])
 
 
 def test_a_fit_that_fails_leaves_the_model_as_it_was(data):
-    documents, entities = data.documents[:6], data.entities[:6]
+    documents, entities = data.X[:6], data.y[:6]
     model = AntecedentModel(link_cv=2)
 
     def fail():
@@ -210,15 +210,15 @@ def test_a_fit_that_fails_leaves_the_model_as_it_was(data):
 
 
 def test_parameters_set_after_a_fit_change_no_prediction(data):
-    model = AntecedentModel(features="extended").fit(data.documents[:6])
-    before = model.predict_proba(data.documents[6:7])[0]
+    model = AntecedentModel(features="extended").fit(data.X[:6])
+    before = model.predict_proba(data.X[6:7])[0]
     model.set_params(features="surface", max_antecedents=1)
-    assert np.array_equal(model.predict_proba(data.documents[6:7])[0], before)
+    assert np.array_equal(model.predict_proba(data.X[6:7])[0], before)
 
 
 def test_window_bounds_antecedents(data):
-    model = AntecedentModel(max_antecedents=4).fit(data.documents[:20], data.entities[:20])
-    for proba in model.predict_antecedent_proba(data.documents[20:25]):
+    model = AntecedentModel(max_antecedents=4).fit(data.X[:20], data.y[:20])
+    for proba in model.predict_antecedent_proba(data.X[20:25]):
         far = np.tri(len(proba), k=-5, dtype=bool)
         assert not proba[far].any()
         np.testing.assert_allclose(proba.sum(axis=1), 1.0)
@@ -249,14 +249,14 @@ def hair(document):
 
 
 def test_callable_features(data):
-    documents, entities = data.documents[:20], data.entities[:20]
+    documents, entities = data.X[:20], data.y[:20]
     model = AntecedentModel(features=["surface", hair], C=10).fit(documents, entities)
     assert model.score(documents, entities) > 0.95
     assert "he" in model.types_  # those of the first set
 
 
 def test_verbose_and_convergence(data, capsys):
-    documents, entities = data.documents[:10], data.entities[:10]
+    documents, entities = data.X[:10], data.y[:10]
     with pytest.warns(ConvergenceWarning, match="max_iter=2"):
         model = AntecedentModel(max_iter=2, verbose=True).fit(documents, entities)
     assert model.n_iter_ == 2
@@ -271,7 +271,7 @@ def test_training_that_stops_early_is_reported(data, monkeypatch):
 
     monkeypatch.setattr("sklearn_calib.coref._antecedent_model.minimize", stopped)
     with pytest.warns(ConvergenceWarning, match=r"stopped early, after \d+ iterations.*ABNORMAL"):
-        AntecedentModel().fit(data.documents[:3], data.entities[:3])
+        AntecedentModel().fit(data.X[:3], data.y[:3])
 
 
 @pytest.mark.parametrize(
@@ -292,13 +292,13 @@ def test_training_that_stops_early_is_reported(data, monkeypatch):
 )
 def test_bad_parameters(data, options, message):
     with pytest.raises(ValueError, match=message):
-        AntecedentModel(**options).fit(data.documents[:3], data.entities[:3])
+        AntecedentModel(**options).fit(data.X[:3], data.y[:3])
 
 
 @pytest.mark.parametrize("options", [{"C": None}, {"tol": "x"}])
 def test_parameters_that_are_no_numbers(data, options):
     with pytest.raises(TypeError, match=r"must be a .*finite number"):
-        AntecedentModel(**options).fit(data.documents[:3], data.entities[:3])
+        AntecedentModel(**options).fit(data.X[:3], data.y[:3])
 
 
 def wrong(**parts):
@@ -334,7 +334,7 @@ def every(types=("x",), mention=("a",), backoff=("a",), pair=0):
 )
 def test_bad_features_are_named(data, features, message):
     with pytest.raises(ValueError, match=message):
-        AntecedentModel(features=features).fit(data.documents[:3], data.entities[:3])
+        AntecedentModel(features=features).fit(data.X[:3], data.y[:3])
 
 
 @pytest.mark.parametrize(
@@ -354,26 +354,26 @@ def test_bad_features_are_named(data, features, message):
 )
 def test_features_of_the_wrong_kind_are_named(data, features, message):
     with pytest.raises((TypeError, ValueError), match=f"Document 'simulated-0': {message}"):
-        AntecedentModel(features=features).fit(data.documents[:3], data.entities[:3])
+        AntecedentModel(features=features).fit(data.X[:3], data.y[:3])
 
 
 def test_bad_documents_are_named(model, data):
     with pytest.raises(TypeError, match="X is a single Document"):
-        model.predict(data.documents[0])
+        model.predict(data.X[0])
     with pytest.raises(TypeError, match=r"X\[1\] must be a Document, got str"):
-        model.predict([data.documents[0], "text"])
+        model.predict([data.X[0], "text"])
     with pytest.raises(ValueError, match=r"y\[1\], document 'simulated-1', must have one entity"):
-        AntecedentModel().fit(data.documents[:2], [data.entities[0], [1]])
+        AntecedentModel().fit(data.X[:2], [data.y[0], [1]])
     with pytest.raises(ValueError, match="X has 2, y has 1"):
-        AntecedentModel().fit(data.documents[:2], data.entities[:1])
+        AntecedentModel().fit(data.X[:2], data.y[:1])
     with pytest.raises(ValueError, match="document 'd', has no entities"):
         AntecedentModel().fit([Document("d", ["a"], mentions=[(0, 1)])])
     with pytest.raises(ValueError, match="nothing to learn"):
         AntecedentModel().fit([Document("d", ["a"])])
     with pytest.raises(TypeError, match=r"y\[0\], document 'simulated-0', must be a sequence"):
-        AntecedentModel().fit(data.documents[:2], [0, 1])
+        AntecedentModel().fit(data.X[:2], [0, 1])
     with pytest.raises(TypeError, match="a name, a callable"):
-        AntecedentModel(features=3).fit(data.documents[:2])
+        AntecedentModel(features=3).fit(data.X[:2])
 
 
 def test_repetitions_are_counted():

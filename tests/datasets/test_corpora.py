@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from sklearn_calib.datasets import (
-    _tagged,
-    _tweets,
+    _sentiment140,
+    _tagged_corpora,
     load_ark_tweets,
     load_conll2000,
     load_sentiment140,
@@ -79,7 +79,7 @@ def test_ud_ewt_in_every_form(tmp_path, form):
         end, content = list(forms(text))[form]
         (tmp_path / f"{name}{end}").write_bytes(content)
         corpus = load_ud_ewt(split="dev", data_home=tmp_path, download=False)
-        assert corpus.metadata["path"] == str(tmp_path / f"{name}{end}")
+        assert corpus.metadata["paths"] == [str(tmp_path / f"{name}{end}")]
         assert corpus.X == [["It", "rained"], ["#"]]
         assert corpus.y == [["PRP", "VBD"], ["NN"]]
         assert corpus.metadata["sent_id"] == ["a-1", "a-2"]
@@ -141,7 +141,7 @@ def test_the_variable_names_the_folder(tmp_path, monkeypatch):
     (tmp_path / "conll2000_train.tsv").write_text(CONLL)
     monkeypatch.setenv("SKLEARN_CALIB_DATA", str(tmp_path))
     corpus = load_conll2000(download=False)
-    assert repr(corpus) == "<CoNLL-2000 train: 2 sentences, 4 tokens, 4 tags>"
+    assert repr(corpus) == "CoNLL-2000 train: 2 sentences, 4 tokens, 4 tags"
     assert pickle.loads(pickle.dumps(corpus)).X == corpus.X
     with pytest.raises(FrozenInstanceError):
         corpus.X = []
@@ -151,7 +151,7 @@ def test_download_of_conll2000(web, tmp_path, monkeypatch, capsys):
     folder, address = web
     content = zipped(conll2000__train=CONLL, conll2000__test="So RB O\n")
     (folder / "conll2000.zip").write_bytes(content)
-    made = _tagged._conll2000_source
+    made = _tagged_corpora._conll2000_source
 
     def source(split):
         return replace(
@@ -160,7 +160,7 @@ def test_download_of_conll2000(web, tmp_path, monkeypatch, capsys):
             sha256=hashlib.sha256(content).hexdigest(),
         )
 
-    monkeypatch.setattr(_tagged, "_conll2000_source", source)
+    monkeypatch.setattr(_tagged_corpora, "_conll2000_source", source)
     assert len(load_conll2000(data_home=tmp_path)) == 2
     assert "Licence: none stated" in capsys.readouterr().err
     corpus = load_conll2000(split="test", data_home=tmp_path, download=False)
@@ -170,10 +170,10 @@ def test_download_of_conll2000(web, tmp_path, monkeypatch, capsys):
 
 def test_no_address_of_a_branch_that_moves():
     sources = [
-        *map(_tagged._conll2000_source, ("train", "test")),
-        *map(_tagged._ark_source, _tagged._ARK_PARTS),
-        *map(_tagged._ewt_source, _tagged._EWT_SHA256),
-        *_tweets._SOURCES.values(),
+        *map(_tagged_corpora._conll2000_source, ("train", "test")),
+        *map(_tagged_corpora._ark_source, _tagged_corpora._ARK_PARTS),
+        *map(_tagged_corpora._ewt_source, _tagged_corpora._EWT_SHA256),
+        *_sentiment140._SOURCES.values(),
     ]
     for source in sources:
         assert len(source.sha256) == 64
@@ -203,7 +203,7 @@ def test_sentiment140_in_every_form(tmp_path, kind):
     tweets = load_sentiment140(subset=subset, data_home=tmp_path, download=False)
     assert tweets.X == ["so\x85glad ", "?"]
     assert tweets.y.tolist() == [1, 0]
-    assert tweets.tweet_id.tolist() == [7, 8]
+    assert tweets.id.tolist() == [7, 8]
     expected = np.array(["2009-06-01T10:26:07", "2009-04-06T22:19:45"], dtype="datetime64[s]")
     np.testing.assert_array_equal(tweets.date, expected)
 

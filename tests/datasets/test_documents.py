@@ -44,26 +44,29 @@ def test_gum(tmp_path, name, packed):
         text = GUM.format(split).encode()
         path = tmp_path / (name.format(split) + (".gz" if packed else ""))
         path.write_bytes(gzip.compress(text) if packed else text)
-    [document] = load_gum(split="dev", data_home=tmp_path, download=False)
+    corpus = load_gum(split="dev", data_home=tmp_path, download=False)
+    [document] = corpus.X
+    assert [entities.tolist() for entities in corpus.y] == [[0]]
+    assert corpus.metadata["urls"][0].endswith("en_gum-ud-dev.conllu")
     assert document.id == "GUM_dev"
     assert document.genre == "news"
     assert str(document.date) == "2017-08-24"
     assert document.entities.tolist() == [0]
     every = load_gum(split="all", data_home=tmp_path, download=False)
-    assert [d.id for d in every] == ["GUM_train", "GUM_dev", "GUM_test"]
+    assert [d.id for d in every.X] == ["GUM_train", "GUM_dev", "GUM_test"]
     with pytest.raises(ValueError, match="split='tests' is not known"):
         load_gum(split="tests", data_home=tmp_path)
 
 
 def test_litbank_in_both_forms(tmp_path):
     (tmp_path / "litbank_coref.tsv").write_text(TSV)
-    one, two = load_litbank(data_home=tmp_path, download=False)
+    one, two = load_litbank(data_home=tmp_path, download=False).X
     assert (one.id, two.id) == ("1_a", "2_b")
     (tmp_path / "litbank_coref.tsv").unlink()
     with zipfile.ZipFile(tmp_path / "litbank.zip", "w") as archive:
         archive.writestr("litbank-3e50db0/coref/conll/1_a_brat.conll", CONLL)
         archive.writestr("litbank-3e50db0/coref/tsv/1_a_brat.ann", "something else")
-    [document] = load_litbank(data_home=tmp_path, download=False)
+    [document] = load_litbank(data_home=tmp_path, download=False).X
     assert document.id == "1_a"
     assert document.mention_text(0) == "Lord Chancellor"
 
@@ -71,7 +74,7 @@ def test_litbank_in_both_forms(tmp_path):
 def test_amalgum_leaves_out_what_does_not_match(tmp_path):
     text = GUM.format("x").replace("Entity=(1-person-new)", "Entity=(person-1)person-2)")
     (tmp_path / "amalgum_news.conllu").write_text(text)
-    [document] = load_amalgum_news(data_home=tmp_path)
+    [document] = load_amalgum_news(data_home=tmp_path).X
     assert len(document) == 1
 
 
@@ -105,7 +108,7 @@ def test_empty_files_are_named(tmp_path, load, name):
 def test_simulated_documents_are_calibrated():
     data = make_coref_documents(400, random_state=0)
     links = [link_probabilities(proba) for proba in data.antecedent_proba]
-    queries = link_queries(links, data.entities)
+    queries = link_queries(links, data.y)
     # The noise floor of so many links is about .003.
     assert adaptive_bin_calibration_error(queries, n_bins=15) < 0.01
     assert abs(np.mean(queries.y_prob) - np.mean(queries.y_true)) < 0.005
@@ -119,8 +122,8 @@ def test_simulated_documents_follow_their_options():
     assert peak[0] < peak[1]
     one = make_coref_documents(3, random_state=1)
     two = make_coref_documents(3, random_state=1)
-    assert [e.tolist() for e in one.entities] == [e.tolist() for e in two.entities]
-    assert one.documents[0].heads is not None
+    assert [e.tolist() for e in one.y] == [e.tolist() for e in two.y]
+    assert one.X[0].heads is not None
     with pytest.raises(ValueError, match="sharpness"):
         make_coref_documents(3, sharpness=0)
     with pytest.raises(ValueError, match="sharpness must be a positive finite number"):
