@@ -6,7 +6,6 @@ from hmmlearn import hmm, vhmm
 
 from sklearn_calib.datasets import make_tagged_sequences
 from sklearn_calib.sequence import HMMTagger, forward_backward
-from sklearn_calib.sequence._unknown_words import learn_signatures, signatures
 from tests.sequence.chains import enumerate_chain
 from tests.sequence.text import sentences
 
@@ -82,24 +81,6 @@ def test_signatures_use_the_ending():
     # Without the endings, all of these words are alike.
     alike = HMMTagger(unknown="hapax").fit(words, tags)
     np.testing.assert_allclose(alike.predict_proba([["newly"]]), [[0.5, 0.5]])
-
-
-def test_signatures_go_from_specific_to_general():
-    names = list(signatures("Re-running"))
-    assert names[0] == "X-*ning"
-    assert names[-2:] == ["X-*", "<unknown>"]
-    assert list(signatures("A")) == ["X*", "<unknown>"]
-    assert next(signatures("1980s")) == "0*980s"
-    assert next(signatures("...")) == ".*.."
-
-
-def test_each_word_counts_for_one_signature():
-    words = [f"word{i}ing" for i in range(4)] + [f"other{i}ting" for i in range(5)]
-    kept = learn_signatures(words)
-    # "ting" is frequent enough on its own; the rest of "ing" is too rare until it meets "g".
-    assert "0*ting" in kept
-    assert "0*ing" not in kept
-    assert kept[-1] == "<unknown>"
 
 
 def test_zero_pseudocounts():

@@ -16,29 +16,12 @@ from sklearn_calib.coref import (
     Document,
     MentionFeatures,
     coreference_scores,
-    extended_features,
     link_probabilities,
-    surface_features,
 )
 from sklearn_calib.datasets import make_coref_documents
+from tests.coref.documents import types_and_pairs
 
 NAME = "neg_adaptive_bin_calibration_error"
-
-
-@pytest.fixture(scope="module")
-def data():
-    return make_coref_documents(60, n_sentences=6, random_state=0)
-
-
-@pytest.fixture(scope="module")
-def model(data):
-    return AntecedentModel().fit(data.X[:40], data.y[:40])
-
-
-def types_and_pairs(document):
-    """Features that the simulated documents were made with, and no others."""
-    seen = surface_features(document)
-    return MentionFeatures(seen.types, pair=seen.pair)
 
 
 def test_rows_are_distributions(model, data):
@@ -240,21 +223,6 @@ def test_what_training_has_not_seen(model):
     np.testing.assert_allclose(model.predict_antecedent_proba([document])[0].sum(axis=1), 1.0)
 
 
-def hair(document):
-    """A feature that gives the entities away."""
-    colour = np.asarray(document.entities)
-    return MentionFeatures(
-        ["x"] * len(document), pair={"same": (colour[:, None] == colour).astype(int)}
-    )
-
-
-def test_callable_features(data):
-    documents, entities = data.X[:20], data.y[:20]
-    model = AntecedentModel(features=["surface", hair], C=10).fit(documents, entities)
-    assert model.score(documents, entities) > 0.95
-    assert "he" in model.types_  # those of the first set
-
-
 def test_verbose_and_convergence(data, capsys):
     documents, entities = data.X[:10], data.y[:10]
     with pytest.warns(ConvergenceWarning, match="max_iter=2"):
@@ -301,62 +269,6 @@ def test_parameters_that_are_no_numbers(data, options):
         AntecedentModel(**options).fit(data.X[:3], data.y[:3])
 
 
-def wrong(**parts):
-    def features(document):
-        n = len(document)
-        return MentionFeatures(**{"types": ["x"] * n, **parts})
-
-    return features
-
-
-def every(types=("x",), mention=("a",), backoff=("a",), pair=0):
-    """The same features for all mentions."""
-
-    def features(document):
-        n = len(document)
-        return MentionFeatures(
-            list(types) * n,
-            {"w": list(mention) * n},
-            {"w": list(backoff) * n},
-            {"p": np.full((n, n), pair)},
-        )
-
-    return features
-
-
-@pytest.mark.parametrize(
-    ("features", "message"),
-    [
-        (wrong(types=["x"]), "'simulated-0': feature 'types' must have one entry"),
-        (wrong(mention={"w": ["a"]}), "feature 'w' must have one entry"),
-        (wrong(pair={"p": np.zeros((1, 1))}), "pair feature 'p' must hold integers"),
-    ],
-)
-def test_bad_features_are_named(data, features, message):
-    with pytest.raises(ValueError, match=message):
-        AntecedentModel(features=features).fit(data.X[:3], data.y[:3])
-
-
-@pytest.mark.parametrize(
-    ("features", "message"),
-    [
-        (wrong(types=3), "feature 'types' must have one entry"),
-        (wrong(mention={"w": 3}), "feature 'w' must have one entry"),
-        (every(mention=[["a"]]), "feature 'w' must have one entry"),
-        (every(mention=[7]), "feature 'w' must hold strings.* mention 0 has 7"),
-        (every(types=[None]), "feature 'types' must hold strings; mention 0 has None"),
-        (every(backoff=[7]), "backoff 'w' must hold strings"),
-        (wrong(mention=None), "mention of MentionFeatures must map names to values; got None"),
-        (wrong(pair={"p": [[1], [1, 2]]}), "pair feature 'p' is ragged"),
-        (every(pair=-1), "pair feature 'p' has the category -1"),
-        (every(pair=10**14), "pair feature 'p' has the category 100000000000000"),
-    ],
-)
-def test_features_of_the_wrong_kind_are_named(data, features, message):
-    with pytest.raises((TypeError, ValueError), match=f"Document 'simulated-0': {message}"):
-        AntecedentModel(features=features).fit(data.X[:3], data.y[:3])
-
-
 def test_bad_documents_are_named(model, data):
     with pytest.raises(TypeError, match="X is a single Document"):
         model.predict(data.X[0])
@@ -374,11 +286,3 @@ def test_bad_documents_are_named(model, data):
         AntecedentModel().fit(data.X[:2], [0, 1])
     with pytest.raises(TypeError, match="a name, a callable"):
         AntecedentModel(features=3).fit(data.X[:2])
-
-
-def test_repetitions_are_counted():
-    words = ["Ada", "saw", "Bob", "and", "Ada", "and", "ada", "and", "she"]
-    mentions = [(0, 1), (2, 3), (4, 5), (6, 7), (8, 9)]
-    seen = extended_features(Document("d", words, mentions=mentions))
-    assert seen.mention["earlier"].tolist() == ["0", "0", "1", "2", "0"]
-    assert seen.mention["later"].tolist() == ["2", "0", "1", "0", "0"]

@@ -1,19 +1,13 @@
-"""Readers of files, and adapters of parsers."""
+"""Documents from CoNLL-U, with all that their brackets can hold."""
 
 import gzip
-from types import SimpleNamespace as Thing
 
-import numpy as np
 import pytest
 
 from sklearn_calib.coref import (
-    Document,
-    document_from_spacy,
-    document_from_stanza,
-    find_mentions,
-    read_conll2012,
     read_conllu,
 )
+from tests.coref.documents import spans
 
 
 def conllu(*sentences, fields=None):
@@ -28,10 +22,6 @@ def conllu(*sentences, fields=None):
             lines.append(f"{number}\t{form}\t{form}\t{upos}\t_\t_\t{head}\t{relation}\t_\t{misc}")
         lines.append("")
     return lines
-
-
-def spans(doc):
-    return [(doc.mention_text(i), int(doc.entities[i])) for i in range(len(doc))]
 
 
 def test_conllu_nested_mentions():
@@ -207,50 +197,6 @@ def test_conllu_bad_lines_are_named(line, message):
         read_conllu(["# newdoc id = d", line])
 
 
-def test_conll2012():
-    row = "x\t0\t{}\t{}\t{}\t*\t-\t-\t-\t{}\t*\t{}"
-    lines = [
-        "#begin document (bc/x); part 001",
-        row.format(0, "Lincoln", "NNP", "Ada", "(3|(4"),
-        row.format(1, "'s", "POS", "Ada", "4)"),
-        row.format(2, "Inn", "NNP", "Ada", "3)"),
-        "",
-        row.format(0, "she", "PRP", "-", "(5)|(3"),
-        row.format(1, ",", ",", "-", "3)"),
-        "#end document",
-    ]
-    [doc] = read_conll2012(lines)
-    assert doc.id == "bc/x_1"
-    assert doc.upos.tolist() == ["PROPN", "PART", "PROPN", "PRON", "PUNCT"]
-    assert doc.speakers.tolist() == ["Ada", None]
-    assert spans(doc) == [("Lincoln 's", 0), ("Lincoln 's Inn", 1), ("she", 2), ("she ,", 1)]
-
-
-def test_conll2012_two_columns():
-    lines = ["# newdoc id = a", "x\t(1)", "", "# newdoc id = b", "y\t_", "z\t(0"]
-    with pytest.warns(UserWarning, match="document 'b': '0' opens at token 1"):
-        a, b = read_conll2012(lines)
-    assert spans(a) == [("x", 0)]
-    assert len(b) == 0
-    with pytest.raises(ValueError, match=r"line 1: .*this one has 3"):
-        read_conll2012(["a\tb\tc"])
-
-
-def test_conll2012_missing_tags():
-    row = "x\t0\t{}\t{}\t{}\t*\t-\t-\t-\t-\t*\t(1)"
-    lines = [row.format(0, "a", "-"), row.format(1, "b", "NN")]
-    assert read_conll2012(lines)[0].upos.tolist() == ["_", "NOUN"]
-    assert read_conll2012(lines[:1])[0].upos is None
-
-
-@pytest.mark.parametrize("space", [" ", "\t"])
-def test_conll2012_hash_is_a_word(space):
-    lines = ["# newdoc id = a", "# a comment", *(w.replace(" ", space) for w in ("# (1", "1 1)"))]
-    [doc] = read_conll2012([*lines, f"#{space}_", f"#{space}-"])
-    assert doc.tokens.tolist() == ["#", "1", "#", "#"]
-    assert spans(doc) == [("# 1", 0)]
-
-
 @pytest.mark.parametrize("packed", [False, True])
 def test_files_of_bytes_and_with_a_mark_at_the_start(tmp_path, packed):
     text = "# newdoc id = é\n1\té\té\tX\t_\t_\t0\troot\t_\tEntity=(e1)\n"
@@ -262,121 +208,3 @@ def test_files_of_bytes_and_with_a_mark_at_the_start(tmp_path, packed):
         for source in (path, of_bytes, of_text):
             [doc] = read_conllu(source)
             assert (doc.id, spans(doc)) == ("é", [("é", 0)])
-
-
-PARSE = [
-    ("Ada", "PROPN", 2, "nsubj"),
-    ("is", "AUX", 2, "cop"),
-    ("queen", "NOUN", -1, "root"),
-    ("of", "ADP", 5, "case"),
-    ("the", "DET", 5, "det"),
-    ("sea", "NOUN", 2, "nmod"),
-    ("and", "CCONJ", 7, "cc"),
-    ("air", "NOUN", 5, "conj"),
-    (".", "PUNCT", 2, "punct"),
-]
-
-
-def parsed():
-    words, upos, heads, relations = zip(*PARSE, strict=True)
-    return Document("d", words, upos=upos, heads=heads, relations=relations)
-
-
-def test_find_mentions():
-    doc = parsed()
-    doc = doc.replace(mentions=find_mentions(doc))
-    assert [doc.mention_text(i) for i in range(len(doc))] == [
-        "Ada",
-        "queen of the sea and air",
-        "the sea",
-        "air",
-    ]
-    with pytest.raises(ValueError, match="'d' has no upos"):
-        find_mentions(Document("d", ["a"]))
-    assert find_mentions(Document("d", [], upos=[], heads=[], relations=[])).shape == (0, 3)
-
-
-def test_find_mentions_ends_on_a_cycle():
-    cyclic = Thing(
-        id="d", heads=np.array([2, 0, 1]), relations=["dep"] * 3, upos=["NOUN", "ADJ", "ADJ"]
-    )
-    assert find_mentions(cyclic).tolist() == [[0, 3, 0]]
-
-
-def spacy_like():
-    tokens = [Thing(text=w, lemma_=w, pos_=p, dep_=r, i=i) for i, (w, p, _, r) in enumerate(PARSE)]
-    for token, (_, _, head, _) in zip(tokens, PARSE, strict=True):
-        token.head = tokens[head] if head >= 0 else token
-
-    class Doc(list):
-        sents = (Thing(start=0),)
-
-    return Doc(tokens)
-
-
-def stanza_like():
-    words = [Thing(text=w, lemma=w, upos=p, deprel=r, head=h + 1) for w, p, h, r in PARSE]
-    return Thing(sentences=[Thing(words=words), Thing(words=words)])
-
-
-def test_spacy():
-    doc = document_from_spacy(spacy_like())
-    assert doc.heads.tolist() == parsed().heads.tolist()
-    assert doc.mentions.tolist() == find_mentions(parsed()).tolist()
-    root = Thing(i=5)
-    span = Thing(start=4, end=6, root=root)
-    doc = document_from_spacy(spacy_like(), mentions=[span, (0, 1, 0)], entities=["sea", "Ada"])
-    assert doc.mentions.tolist() == [[0, 1, 0], [4, 6, 5]]
-    assert spans(doc) == [("Ada", 0), ("the sea", 1)]
-
-
-def test_stanza():
-    doc = document_from_stanza(stanza_like())
-    n = len(PARSE)
-    assert doc.sentence_starts.tolist() == [0, n]
-    assert doc.heads[:n].tolist() == parsed().heads.tolist()
-    assert np.array_equal(doc.heads[n:] >= 0, parsed().heads >= 0)
-    assert (doc.heads[n:][parsed().heads >= 0] >= n).all()
-    source = stanza_like()
-    mention = Thing(sentence=1, start_word=0, end_word=1)
-    source.coref = [Thing(index=4, mentions=[mention, Thing(sentence=0, start_word=0, end_word=1)])]
-    doc = document_from_stanza(source)
-    assert doc.mentions.tolist() == [[0, 1, 0], [n, n + 1, n]]
-    assert doc.entities.tolist() == [4, 4]
-
-
-def test_spacy_pipelines_that_leave_things_out():
-    source = spacy_like()
-    for token in source:
-        token.lemma_ = token.pos_ = token.dep_ = ""
-        token.head = token
-    doc = document_from_spacy(source, mentions=[(4, 6)])
-    assert (doc.lemmas, doc.upos, doc.heads, doc.relations) == (None, None, None, None)
-    assert doc.mentions.tolist() == [[4, 6, 5]]
-    with pytest.raises(ValueError, match="'document' has no upos"):
-        document_from_spacy(source)
-
-
-def test_stanza_pipelines_that_leave_things_out():
-    source = stanza_like()
-    source.sentences[0].words[2].lemma = None
-    doc = document_from_stanza(source)
-    assert doc.lemmas is None
-    assert doc.upos is not None
-    words = [Thing(text=w, lemma=None, upos=None, deprel=None, head=None) for w, *_ in PARSE]
-    source = Thing(sentences=[Thing(words=words)])
-    with pytest.raises(ValueError, match="'document' has no upos"):
-        document_from_stanza(source)
-    source.coref = [Thing(index=4, mentions=[Thing(sentence=0, start_word=4, end_word=6)])]
-    doc = document_from_stanza(source)
-    assert (doc.upos, doc.heads, doc.relations) == (None, None, None)
-    assert doc.mentions.tolist() == [[4, 6, 5]]
-    with pytest.raises(ValueError, match="entities needs mentions"):
-        document_from_stanza(source, entities=[1])
-
-
-def test_adapters_refuse_what_does_not_fit():
-    with pytest.raises(ValueError, match="entities needs mentions"):
-        document_from_spacy(spacy_like(), entities=[1])
-    with pytest.raises(ValueError, match="1 mentions; it has 2"):
-        document_from_stanza(stanza_like(), mentions=[(0, 1)], entities=[1, 2])

@@ -9,12 +9,10 @@ import pytest
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
-from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
     HalvingGridSearchCV,
-    KFold,
     cross_val_score,
     cross_validate,
     learning_curve,
@@ -28,25 +26,15 @@ from sklearn_calib import (
     calibration_error_interval,
     calibration_test,
     label_calibration,
-    tag_queries,
 )
 from sklearn_calib.datasets import make_tagged_sequences
-from sklearn_calib.sequence import CRFTagger, HMMTagger, cross_val_marginals
+from sklearn_calib.sequence import HMMTagger
 from tests.sequence.text import sentences
 
 X, y = sentences()
-TAGGERS = [HMMTagger(emission_pseudocount=0.1), CRFTagger(features="rich", c2=0.1)]
+
+
 NAME = "neg_adaptive_bin_calibration_error"
-
-
-@pytest.fixture(params=TAGGERS, ids=lambda tagger: type(tagger).__name__)
-def tagger(request):
-    return clone(request.param)
-
-
-@pytest.fixture
-def fitted(tagger):
-    return tagger.fit(X[:12], y[:12])
 
 
 def test_shapes_and_sums(fitted):
@@ -226,86 +214,6 @@ def test_displays_of_a_tagger(fitted):
     assert labels.ax_ is not None
 
 
-def test_cross_validated_marginals(tagger):
-    folds = KFold(4, shuffle=True, random_state=0)
-    result = cross_val_marginals(tagger, X, y, cv=folds)
-    assert result.classes.tolist() == sorted({t for row in y for t in row})
-    starts = np.cumsum([0] + [len(s) for s in X])
-    for train, test in folds.split(X):
-        own = clone(tagger).fit([X[i] for i in train], [y[i] for i in train])
-        columns = np.searchsorted(result.classes, own.classes_)
-        for i in test:
-            got = result.y_prob[starts[i] : starts[i + 1]]
-            np.testing.assert_allclose(got[:, columns], own.predict_proba([X[i]]), atol=1e-12)
-            assert np.delete(got, columns, axis=1).sum() == 0
-    queries = result.queries()
-    assert len(queries) == result.y_prob.size
-    pairs = cross_val_marginals(tagger, X, y, cv=folds, unit="pair", pairs=7, n_jobs=2)
-    assert pairs.y_prob.shape == (len(result.y_prob) - len(X), 7)
-    assert len(pairs.queries()) == pairs.y_prob.size
-
-
-@pytest.mark.parametrize(
-    ("folds", "message"),
-    [
-        ([([1, 2, 3], [4, 5])], "Sentence 0 is in 0 test folds"),
-        ([], "Sentence 0 is in 0 test folds"),
-        ([(range(16), range(16))], "Sentence 0 is in the training and in the test"),
-        ([([1, 2], [-1])], "outside 0 to 15"),
-        ([(np.arange(16) < 8, np.arange(16) >= 8)], "two integer arrays"),
-    ],
-)
-def test_folds_must_split_all_sentences(tagger, folds, message):
-    with pytest.raises(ValueError, match=message):
-        cross_val_marginals(tagger, X, y, cv=folds)
-
-
-def test_marginals_of_a_search_and_of_a_frozen_tagger(fitted):
-    name = "emission_pseudocount" if isinstance(fitted, HMMTagger) else "c2"
-    search = GridSearchCV(clone(fitted), {name: [0.1, 1.0]}, cv=2)
-    result = cross_val_marginals(search, X, y, cv=2, unit="pair", pairs=4)
-    assert result.y_prob.shape[1] == 4
-    assert result.y_prob.max() > 0
-    frozen = cross_val_marginals(FrozenEstimator(fitted), X, y, cv=2)
-    columns = np.searchsorted(frozen.classes, fitted.classes_)
-    np.testing.assert_array_equal(frozen.y_prob[:, columns], fitted.predict_proba(X))
-
-
-class Backwards(HMMTagger):
-    """A tagger of somebody else, whose columns are in another order, with one too many."""
-
-    def fit(self, X, y):
-        super().fit(X, y)
-        self.columns_ = [*self.classes_[::-1].tolist(), "extra"]
-        return self
-
-    def predict_proba(self, X, *, unit="tag", pairs=None):
-        proba = super().predict_proba(X, unit=unit, pairs=pairs)
-        self.classes_ = np.array(self.columns_)
-        return np.hstack([proba[:, ::-1], np.zeros((len(proba), 1))])
-
-    @property
-    def classes_(self):
-        return self._classes if not hasattr(self, "columns_") else np.array(self.columns_)
-
-    @classes_.setter
-    def classes_(self, values):
-        self._classes = values
-
-
-def test_columns_go_by_name():
-    one = cross_val_marginals(HMMTagger(), X, y, cv=2)
-    two = cross_val_marginals(Backwards(), X, y, cv=2)
-    np.testing.assert_array_equal(one.y_prob, two.y_prob)
-
-
-def test_pairs_need_neighbours(tagger):
-    with pytest.raises(ValueError, match="Every sentence has a single token"):
-        cross_val_marginals(tagger, [["a"]] * 4, [["X"]] * 4, cv=2, unit="pair")
-    with pytest.raises(ValueError, match="set unit='pair' as well"):
-        cross_val_marginals(tagger, X, y, cv=2, pairs=3)
-
-
 @pytest.mark.parametrize(
     ("tokens", "tags", "message"),
     [
@@ -393,50 +301,3 @@ def test_fitting_approaches_the_true_model():
     fitted = HMMTagger(unknown="uniform").fit(data.X, data.y)
     np.testing.assert_allclose(fitted.hmm_.transmat_, data.transitions, rtol=0, atol=0.02)
     np.testing.assert_allclose(fitted.hmm_.startprob_, data.start, rtol=0, atol=0.03)
-
-
-def test_marginals_from_elsewhere():
-    tags = [["X", "Y", "Z"], ["Z"]]
-    proba = np.array([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6], [0.3, 0.3, 0.4]])
-    queries = tag_queries(tags, proba, classes=["X", "Y", "Z"])
-    assert queries.group.tolist() == [0] * 9 + [1] * 3
-    assert queries.where(label="Z").y_prob.tolist() == [0.2, 0.1, 0.6, 0.4]
-    top = tag_queries(tags, proba, classes=["X", "Y", "Z"], average="top_label")
-    assert top.y_prob.tolist() == [0.5, 0.8, 0.6, 0.4]
-    assert top.y_true.all()
-    pairs = tag_queries(
-        tags,
-        [[0.4, 0.1], [0.3, 0.2]],
-        classes=["X", "Y", "Z"],
-        unit="pair",
-        pairs=[("X", "Y"), ("Y", "Z")],
-    )
-    assert pairs.y_true.tolist() == [True, False, False, True]
-    assert pairs.group.tolist() == [0, 0, 0, 0]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"unit": "pair"}, "unit='pair' needs pairs"),
-        ({"pairs": [("X", "Y")]}, "pairs go with unit='pair'"),
-        ({"unit": "pair", "pairs": [("X", "Q")]}, "'Q' is not one of the tags"),
-        ({"unit": "pair", "pairs": ["XY"]}, "a pair of tags such as"),
-        ({"unit": "pair", "pairs": []}, "pairs is empty"),
-        ({"unit": "pair", "pairs": [("X", "Y")]}, "a column for each of the 1 pairs"),
-        ({"average": "mean"}, "average='mean' is not known"),
-        ({"classes": [0, 1]}, "classes has 0 .*tags must be strings"),
-        ({"unit": "pair", "pairs": 3}, "pairs=3 must be a list"),
-        ({"sample_weight": [1.0, 2.0]}, "sample_weight must have one entry"),
-        ({"classes": ["X", "Y", "Z"]}, r"y_prob must have shape \(n_samples, 3\)"),
-    ],
-)
-def test_marginals_that_do_not_fit(options, message):
-    options = {"classes": ["X", "Y"], **options}
-    with pytest.raises((ValueError, TypeError), match=message):
-        tag_queries([["X", "Y"]], [[0.5, 0.5], [0.1, 0.9]], **options)
-
-
-def test_rows_that_do_not_fit():
-    with pytest.raises(ValueError, match="y_prob has 2 rows, but y has 3"):
-        tag_queries([["X", "Y", "X"]], [[0.5, 0.5], [0.1, 0.9]], classes=["X", "Y"])

@@ -5,7 +5,7 @@ import pytest
 
 from sklearn_calib.coref import AntecedentModel, Document
 from sklearn_calib.datasets import make_coref_documents
-from tests.coref.test_model import types_and_pairs
+from tests.coref.documents import types_and_pairs
 
 
 def test_tuning_leaves_a_good_model_alone_and_mends_a_bad_one():

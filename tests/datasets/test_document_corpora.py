@@ -1,19 +1,15 @@
-"""Loaders of documents read the trimmed files and the originals; simulated documents are right."""
+"""Loaders of documents read the trimmed files and the originals."""
 
 import gzip
 import zipfile
 
-import numpy as np
 import pytest
 
-from sklearn_calib import adaptive_bin_calibration_error, link_queries
-from sklearn_calib.coref import link_probabilities
 from sklearn_calib.datasets import (
     load_amalgum_news,
     load_gum,
     load_litbank,
     load_wikinews,
-    make_coref_documents,
 )
 
 GUM = """\
@@ -26,15 +22,20 @@ GUM = """\
 2\tslept\tsleep\tVERB\tVBD\t_\t0\troot\t0:root\t_
 
 """
+
+
 TSV = "# newdoc id = 2_b\nEmma\t(1)\nslept\t_\n\n# newdoc id = 1_a\nShe\t(0)\n"
+
+
 ROW = "1_a_brat\t0\t{}\t{}\t_\t_\t_\t_\t_\t_\t_\t_\t{}\n"
+
+
 CONLL = (
     "#begin document (1_a_brat); part 0\n"
     + ROW.format(0, "Lord", "(0")
     + ROW.format(1, "Chancellor", "0)")
     + "\n#end document\n"
 )
-NEWS = "curid\tdate\tdate_source\ttitle\ttext\n736\t2005-01-02\tsource\tA title\tOne. ¶ Two.\n"
 
 
 @pytest.mark.parametrize("name", ["gum_{}.conllu", "en_gum-ud-{}.conllu"])
@@ -78,18 +79,6 @@ def test_amalgum_leaves_out_what_does_not_match(tmp_path):
     assert len(document) == 1
 
 
-def test_wikinews(tmp_path):
-    (tmp_path / "wikinews_dated.tsv.gz").write_bytes(gzip.compress(NEWS.encode()))
-    news = load_wikinews(data_home=tmp_path)
-    assert len(news) == 1
-    assert news.X == ["One.\n\nTwo."]
-    assert news.date.tolist()[0].isoformat() == "2005-01-02"
-    assert (news.title, news.id, news.date_source) == (["A title"], ["736"], ["source"])
-    (tmp_path / "wikinews_dated.tsv.gz").write_bytes(gzip.compress(b"1\tsoon\ta\tb\tc\n"))
-    with pytest.raises(ValueError, match="line 1: a number, a date"):
-        load_wikinews(data_home=tmp_path)
-
-
 @pytest.mark.parametrize("load", [load_gum, load_litbank, load_amalgum_news, load_wikinews])
 def test_missing_files_are_named(tmp_path, load):
     with pytest.raises(FileNotFoundError, match="SKLEARN_CALIB_DATA"):
@@ -103,28 +92,3 @@ def test_empty_files_are_named(tmp_path, load, name):
     (tmp_path / name).write_text("\n")
     with pytest.raises(ValueError, match="has no documents"):
         load(data_home=tmp_path, download=False)
-
-
-def test_simulated_documents_are_calibrated():
-    data = make_coref_documents(400, random_state=0)
-    links = [link_probabilities(proba) for proba in data.antecedent_proba]
-    queries = link_queries(links, data.y)
-    # The noise floor of so many links is about .003.
-    assert adaptive_bin_calibration_error(queries, n_bins=15) < 0.01
-    assert abs(np.mean(queries.y_prob) - np.mean(queries.y_true)) < 0.005
-
-
-def test_simulated_documents_follow_their_options():
-    vague, sharp = (
-        make_coref_documents(30, sharpness=s, random_state=0).antecedent_proba for s in (0.2, 3.0)
-    )
-    peak = [np.mean([p.max(axis=1).mean() for p in probas]) for probas in (vague, sharp)]
-    assert peak[0] < peak[1]
-    one = make_coref_documents(3, random_state=1)
-    two = make_coref_documents(3, random_state=1)
-    assert [e.tolist() for e in one.y] == [e.tolist() for e in two.y]
-    assert one.X[0].heads is not None
-    with pytest.raises(ValueError, match="sharpness"):
-        make_coref_documents(3, sharpness=0)
-    with pytest.raises(ValueError, match="sharpness must be a positive finite number"):
-        make_coref_documents(3, sharpness=np.inf)
