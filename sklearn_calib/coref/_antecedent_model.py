@@ -33,7 +33,8 @@ from sklearn_calib.coref._model_input import (
 )
 from sklearn_calib.coref._objective import Objective, antecedent_probabilities, check_costs
 from sklearn_calib.coref._scores import scored
-from sklearn_calib.queries import LinkQuestions, Queries
+from sklearn_calib.queries._links import LinkQuestions
+from sklearn_calib.queries._queries import Queries
 
 __all__ = ["AntecedentModel"]
 

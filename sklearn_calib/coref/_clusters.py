@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg, sparse
 
-from sklearn_calib._results import Result
+from sklearn_calib._results import Columns, Result
 from sklearn_calib._validation import Array, check_generator, check_integer
 from sklearn_calib._validation_documents import check_antecedent_proba
 
@@ -194,7 +194,7 @@ class SampledLinks(Result):
             f"largest standard error {np.max(self.standard_error, initial=0.0):.4f}"
         )
 
-    def _columns(self) -> dict[str, Any]:
+    def _columns(self) -> Columns:
         """Return one row per link."""
         mention, earlier = np.tril_indices(len(self.probability), -1)
         return {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +12,7 @@ from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse.csgraph import connected_components
 
-from sklearn_calib._results import Result
+from sklearn_calib._results import Columns, Result
 from sklearn_calib._validation import Array
 from sklearn_calib._validation_documents import check_entities, check_lists
 
@@ -74,7 +74,7 @@ class CoreferenceScores(Result):
     def _sentence(self) -> str:
         return f"CoNLL: {self.conll:.4f}"
 
-    def _columns(self) -> dict[str, Any]:
+    def _columns(self) -> Columns:
         """Return one row per score."""
         names = ("pairwise", "muc", "b_cubed", "ceaf_e")
         scores: list[PrecisionRecall] = [getattr(self, name) for name in names]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_calib._results import Result, counted
+from sklearn_calib._results import Columns, Result, counted
 from sklearn_calib._validation import Array
 from sklearn_calib.coref import Document
 from sklearn_calib.datasets._fetch import Source
@@ -56,7 +56,7 @@ class TokenTable:
         counts = (len(self.X), "sentence"), (sum(map(len, self.X)), "token"), (len(tags), "tag")
         return ", ".join(counted(n, noun) for n, noun in counts)
 
-    def _columns(self) -> dict[str, Any]:
+    def _columns(self) -> Columns:
         return {
             "sentence": np.repeat(np.arange(len(self.X)), [len(tokens) for tokens in self.X]),
             "token": [token for tokens in self.X for token in tokens],
@@ -77,7 +77,7 @@ class DocumentTable:
         mentions = sum(map(len, self.X))
         return f"{counted(len(self.X), 'document')}, {counted(mentions, 'mention')}"
 
-    def _columns(self) -> dict[str, Any]:
+    def _columns(self) -> Columns:
         return {
             "id": [document.id for document in self.X],
             "date": ["" if document.date is None else str(document.date) for document in self.X],

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import special, stats
 
-from sklearn_calib._results import Result
+from sklearn_calib._results import Columns, Result
 from sklearn_calib._validation import Array, check_generator, check_integer, check_option
 from sklearn_calib.queries import Queries
 
@@ -52,7 +52,7 @@ class SimulatedQueries(Result):
     def _sentence(self) -> str:
         return f"{self.queries!r} with a true calibration error of {self.error:.4f}"
 
-    def _columns(self) -> dict[str, Any]:
+    def _columns(self) -> Columns:
         """Return one row per query."""
         group = {} if self.queries.group is None else {"group": self.queries.group}
         return {

@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from sklearn_calib._results import counted
+from sklearn_calib._results import Columns, counted
 from sklearn_calib._validation import Array, check_option
 from sklearn_calib.datasets._corpus import Corpus, origin
 from sklearn_calib.datasets._fetch import Source, fetch, lines, open_text
@@ -81,7 +80,7 @@ class TweetCorpus(Corpus):
     def _sentence(self) -> str:
         return f"{self.name}: {counted(len(self), 'tweet')}, {int(self.y.sum()):,} of them happy"
 
-    def _columns(self) -> dict[str, Any]:
+    def _columns(self) -> Columns:
         """Return one row per tweet."""
         return {"id": self.id, "date": self.date, "y": self.y, "text": self.X}
 

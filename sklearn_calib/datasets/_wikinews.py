@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from sklearn_calib._results import counted
+from sklearn_calib._results import Columns, counted
 from sklearn_calib._validation import Array
 from sklearn_calib.datasets._corpus import Corpus, origin
 from sklearn_calib.datasets._fetch import Source, fetch, lines
@@ -70,7 +69,7 @@ class NewsCorpus(Corpus):
         years = self.date.astype("datetime64[Y]")
         return f"{self.name}: {counted(len(self), 'article')}, {years.min()} to {years.max()}"
 
-    def _columns(self) -> dict[str, Any]:
+    def _columns(self) -> Columns:
         """Return one row per article."""
         return {"id": self.id, "date": self.date, "title": self.title, "text": self.X}
 

@@ -120,7 +120,10 @@ class LinkQuestions:
         n = len(self._kept)
         weight = check_sample_weight(sample_weight, n)
         self._y_prob = np.concatenate(parts)
-        self._group = np.repeat(np.arange(n), [len(part) for part in parts[1:]])
+        counts = np.array([len(part) for part in parts[1:]], dtype=np.intp)
+        self._group = np.repeat(np.arange(n), counts)
+        # A document without links leaves a gap in the numbers of the groups.
+        self._numbered = bool((counts > 0).all())
         self._weight = None if weight is None else weight[self._group]
         self._names = [f"y[{i}]" for i in range(n)] if names is None else names
 
@@ -154,5 +157,9 @@ class LinkQuestions:
             codes = check_entities(truth, len(mask), name)
             parts.append((codes[:, None] == codes)[mask])
         return Queries._from_checked(
-            np.concatenate(parts), self._y_prob, group=self._group, weight=self._weight
+            np.concatenate(parts),
+            self._y_prob,
+            group=self._group,
+            weight=self._weight,
+            numbered=self._numbered,
         )

@@ -207,6 +207,8 @@ class TagQuestions:
         self._average = average
         self._pos_label = pos_label
         self._weight = None if weight is None else weight[self._sentence]
+        # A sentence of one token has no pairs, and leaves a gap in the numbers of the groups.
+        self._numbered = pairs is None or bool(lengths.min() > 1)
 
     def __repr__(self) -> str:
         kind = "pairs of tags" if self._of_pairs else "tags"
@@ -245,6 +247,7 @@ class TagQuestions:
                 names=self._names,
                 group=self._sentence,
                 weight=self._weight,
+                numbered=self._numbered,
             )
         unmet = set() if self._of_pairs else {true[i] for i in np.flatnonzero(codes < 0)}
         if unmet:
@@ -265,6 +268,7 @@ class TagQuestions:
                 names=self._names[[positive]],
                 group=self._sentence,
                 weight=self._weight,
+                numbered=self._numbered,
             )
         if self._pos_label is not None:
             raise ValueError(
@@ -276,7 +280,13 @@ class TagQuestions:
         met = np.flatnonzero(codes >= 0)
         answers[met, codes[met]] = True
         return Queries._from_checked(
-            answers.ravel(), y_prob, codes=asked, names=self._names, group=group, weight=weight
+            answers.ravel(),
+            y_prob,
+            codes=asked,
+            names=self._names,
+            group=group,
+            weight=weight,
+            numbered=self._numbered,
         )
 
     @cached_property

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.model_selection import check_cv
 from sklearn.utils.parallel import Parallel, delayed
 
-from sklearn_calib._results import Result
+from sklearn_calib._results import Columns, Result
 from sklearn_calib._validation import Array, check_option
 from sklearn_calib._validation_sequences import (
     check_partition,
@@ -21,7 +21,8 @@ from sklearn_calib._validation_sequences import (
     check_tagged_sentences,
     flatten,
 )
-from sklearn_calib.queries import UNITS, Queries, TagQuestions
+from sklearn_calib.queries._queries import Queries
+from sklearn_calib.queries._tags import UNITS, TagQuestions
 from sklearn_calib.sequence._packing import starts_of
 from sklearn_calib.sequence._tagger import Pairs, frequent_pairs
 
@@ -66,7 +67,7 @@ class CrossValMarginals(Result):
             f"{sum(map(len, self.y)):,} tokens in {len(self.y):,} sentences"
         )
 
-    def _columns(self) -> dict[str, Any]:
+    def _columns(self) -> Columns:
         """Return one row per token or pair: its sentence, the truth, and the marginals."""
         names: list[str]
         if self.pairs is None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_calib._results import Result
+from sklearn_calib._results import Columns, Result
 from sklearn_calib._validation import Array
 from sklearn_calib._validation_sequences import check_lattice, check_state_pairs
 from sklearn_calib.sequence._log_recursions import log_backward, log_forward, softmax
@@ -54,7 +54,7 @@ class LatticeMarginals(Result):
         text = f"Marginals of {k:,} states: {n:,} tokens in {len(self.log_normalizer):,} sequences"
         return text if self.pairs is None else f"{text}; {len(self.pairs):,} pairs of states"
 
-    def _columns(self) -> dict[str, Any]:
+    def _columns(self) -> Columns:
         """Return one row per token, and one column per state."""
         return {f"state {j}": column for j, column in enumerate(self.proba.T)}
 

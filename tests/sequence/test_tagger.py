@@ -208,7 +208,9 @@ def test_weights_of_sentences(fitted):
 def test_displays_of_a_tagger(fitted):
     display = AdaptiveCalibrationDisplay.from_estimator(fitted, X, y)
     assert display.line_ is not None
-    pairs = AdaptiveCalibrationDisplay.from_estimator(fitted, X, y, unit="pair", pairs=10)
+    pairs = AdaptiveCalibrationDisplay.from_estimator(
+        fitted, X, y, query_options={"unit": "pair", "pairs": 10}
+    )
     assert pairs.line_ is not None
     labels = LabelCalibrationDisplay.from_estimator(fitted, X, y)
     assert labels.ax_ is not None
