@@ -70,12 +70,13 @@ def extended_features(document: Document) -> MentionFeatures:
     1
     """
     base = surface_features(document)
+    types = np.asarray(base.types, dtype=object)
     start, end, head = document.mentions.T
-    closed = is_pronoun(base.types)
+    closed = is_pronoun(types)
     mention: dict[str, Any] = dict(base.mention)
-    number = _numbers(document, base.types)
+    number = _numbers(document, types)
     mention["number"] = number
-    mention["earlier"], mention["later"] = _repetitions(document, base.types, closed)
+    mention["earlier"], mention["later"] = _repetitions(document, types, closed)
     if document.relations is not None:
         mention["relation"] = document.relations[head]
     inside = (start[:, None] <= start) & (end[:, None] >= end)
@@ -91,7 +92,7 @@ def extended_features(document: Document) -> MentionFeatures:
     if document.speakers is not None and len(document):
         speaker = document.speakers[document.sentence_index[start]]
         pair["speaker"] = _agreement(speaker)
-    return MentionFeatures(base.types, mention, base.backoff, pair)
+    return MentionFeatures(types, mention, base.backoff, pair)
 
 
 def _repetitions(document: Document, types: Array, closed: Array) -> tuple[Array, Array]:

@@ -9,6 +9,7 @@ from scipy.optimize import minimize
 
 from sklearn_calib._validation import Array
 from sklearn_calib.coref._clusters import links
+from sklearn_calib.coref._document import Document
 
 __all__ = ["adjusted", "tune_links"]
 
@@ -33,7 +34,7 @@ def adjusted(proba: Array, temperature: float, new_shift: float) -> Array:
 
 
 def tune_links(
-    model: Any, documents: list[Any], entities: list[Array], weight: Array | None, folds: int
+    model: Any, documents: list[Document], entities: list[Array], weight: Array | None, folds: int
 ) -> tuple[float, float]:
     """Return the temperature and the shift of least Brier score over held-out links.
 
@@ -49,7 +50,7 @@ def tune_links(
             f"{len(documents)}."
         )
     number = np.arange(len(documents)) % folds
-    held_out: list[Any] = [None] * len(documents)
+    held_out = [np.empty((0, 0))] * len(documents)
     for fold in range(folds):
         train, test = np.flatnonzero(number != fold), np.flatnonzero(number == fold)
         fitted = model.fit(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 from sklearn_calib.coref._document import Document
@@ -14,7 +15,11 @@ _STANZA = {"lemmas": "lemma", "upos": "upos", "relations": "deprel", "heads": "h
 
 
 def document_from_spacy(
-    doc: Any, *, id: str = "document", mentions: Any = None, entities: Any = None
+    doc: Any,
+    *,
+    id: str = "document",
+    mentions: Iterable[Any] | None = None,
+    entities: Iterable[Hashable] | None = None,
 ) -> Document:
     """Make a Document from a spaCy `Doc`.
 
@@ -75,7 +80,11 @@ def document_from_spacy(
 
 
 def document_from_stanza(
-    doc: Any, *, id: str = "document", mentions: Any = None, entities: Any = None
+    doc: Any,
+    *,
+    id: str = "document",
+    mentions: Iterable[Any] | None = None,
+    entities: Iterable[Hashable] | None = None,
 ) -> Document:
     """Make a Document from a Stanza `Document`.
 
@@ -139,7 +148,9 @@ def document_from_stanza(
     return _with_mentions(text, mentions, entities)
 
 
-def _with_mentions(text: Document, mentions: Any, entities: Any) -> Document:
+def _with_mentions(
+    text: Document, mentions: Iterable[Any] | None, entities: Iterable[Hashable] | None
+) -> Document:
     """Return the document with its mentions in order; entities move along with them."""
     if mentions is None:
         if entities is not None:

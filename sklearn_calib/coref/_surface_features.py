@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
+from sklearn_calib._results import Columns, Result, counted
 from sklearn_calib._validation import Array
 from sklearn_calib.coref._document import Document
 
@@ -40,8 +40,8 @@ PRONOUNS = {
 FARTHEST = 10
 
 
-@dataclass(frozen=True, eq=False)
-class MentionFeatures:
+@dataclass(frozen=True, eq=False, repr=False)
+class MentionFeatures(Result):
     """What a model sees of the mentions of one document.
 
     A callable given as `features` of `AntecedentModel` returns this object.
@@ -67,10 +67,22 @@ class MentionFeatures:
     surface_features : Makes this object.
     """
 
-    types: Any
-    mention: Mapping[str, Any] = field(default_factory=dict)
-    backoff: Mapping[str, Any] = field(default_factory=dict)
-    pair: Mapping[str, Any] = field(default_factory=dict)
+    types: Sequence[str] | Array
+    mention: Mapping[str, Sequence[str | None] | Array] = field(default_factory=dict)
+    backoff: Mapping[str, Sequence[str | None] | Array] = field(default_factory=dict)
+    pair: Mapping[str, Array] = field(default_factory=dict)
+
+    _shows_table = False
+
+    def _sentence(self) -> str:
+        return (
+            f"<MentionFeatures of {counted(len(self.types), 'mention')}; of each: "
+            f"{', '.join(self.mention) or 'none'}; of pairs: {', '.join(self.pair) or 'none'}>"
+        )
+
+    def _columns(self) -> Columns:
+        """Return one row per mention."""
+        return {"type": self.types, **self.mention}
 
 
 def surface_features(document: Document) -> MentionFeatures:

@@ -212,7 +212,7 @@ def _sharpen(law: Array, temperature: float) -> Array:
     return sharp / sharp.sum(axis=1, keepdims=True)
 
 
-def _check_verbs(verbs: Any) -> list[str]:
+def _check_verbs(verbs: Sequence[str]) -> list[str]:
     if isinstance(verbs, str):
         raise TypeError(f"verbs must be a list of lemmas, such as [{verbs!r}].")
     found = list(verbs)

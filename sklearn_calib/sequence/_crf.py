@@ -15,7 +15,13 @@ from sklearn_calib._validation import Array, check_integer, check_number
 from sklearn_calib._validation_sequences import check_tagged_sentences
 from sklearn_calib.sequence._crfsuite_file import CRFModel, parse_model
 from sklearn_calib.sequence._tagger import SequenceTagger
-from sklearn_calib.sequence._token_features import FEATURES, read_features, ready_matrix, summed
+from sklearn_calib.sequence._token_features import (
+    FEATURES,
+    WordFeatures,
+    read_features,
+    ready_matrix,
+    summed,
+)
 
 __all__ = ["CRFTagger"]
 
@@ -270,7 +276,7 @@ class CRFTagger(SequenceTagger):
         return tagger
 
 
-def _named_features(name: Any) -> Any:
+def _named_features(name: object) -> WordFeatures:
     if not isinstance(name, str) or name not in FEATURES:
         raise ValueError(
             f"features={name!r} is not known; it should be one of {sorted(FEATURES)}, a callable, "

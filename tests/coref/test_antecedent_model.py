@@ -286,3 +286,46 @@ def test_bad_documents_are_named(model, data):
         AntecedentModel().fit(data.X[:2], [0, 1])
     with pytest.raises(TypeError, match="a name, a callable"):
         AntecedentModel(features=3).fit(data.X[:2])
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda model, X, y: model.predict(X),
+        lambda model, X, y: model.predict_proba(X),
+        lambda model, X, y: model.predict_antecedent_proba(X),
+        lambda model, X, y: model.sample(X, 2),
+        lambda model, X, y: model.score(X, y),
+        lambda model, X, y: model.calibration_questions(X),
+        lambda model, X, y: model.calibration_queries(X, y),
+    ],
+)
+def test_a_model_that_is_not_fitted_says_so(data, ask):
+    with pytest.raises(NotFittedError):
+        ask(AntecedentModel(), data.X[:2], data.y[:2])
+
+
+def test_one_prediction_serves_any_truth(model, data, monkeypatch):
+    documents, entities = data.X[40:], data.y[40:]
+    questions = model.calibration_questions(documents, min_proba=0.05)
+    best = model.predict(documents)
+    expected = [
+        model.calibration_queries(documents, truth, min_proba=0.05) for truth in (entities, best)
+    ]
+    monkeypatch.setattr(AntecedentModel, "_antecedents", None)  # from here on it cannot predict
+    for truth, queries in zip((entities, best), expected, strict=True):
+        answered = questions.answer(truth)
+        np.testing.assert_array_equal(answered.y_true, queries.y_true)
+        np.testing.assert_array_equal(answered.y_prob, queries.y_prob)
+        np.testing.assert_array_equal(answered.group, queries.group)
+    with pytest.raises(ValueError, match="y must have one entry for each of the 20 documents"):
+        questions.answer(entities[:2])
+    with pytest.raises(ValueError, match=r"y\[1\], document 'simulated-41', must have one entity"):
+        questions.answer([entities[0], [1], *entities[2:]])
+
+
+def test_links_of_the_model_are_not_checked_again(model, data, monkeypatch):
+    monkeypatch.setattr("sklearn_calib.queries._links.check_link_proba", None)
+    monkeypatch.setattr("sklearn_calib.coref._clusters.check_antecedent_proba", None)
+    assert len(model.calibration_queries(data.X[40:], data.y[40:]))
+    assert model.score(data.X[40:], data.y[40:]) > 0

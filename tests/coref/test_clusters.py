@@ -146,3 +146,13 @@ def test_bad_antecedents_are_named(function, proba, message):
 def test_single_precision_rounding_is_no_error():
     proba = random_proba(50).astype(np.float32)
     assert link_probabilities(proba).dtype == np.float64
+
+
+def test_sampled_links_become_a_table():
+    result = sampled_link_probabilities(random_proba(4), 50, random_state=0)
+    assert repr(result).startswith("Links of 4 mentions, from 50 samples; largest standard error ")
+    frame = result.to_frame()
+    assert len(frame) == 6
+    for row in frame.itertuples():
+        assert row.probability == result.probability[row.mention, row.earlier]
+    assert "Links of 1 mentions" in repr(sampled_link_probabilities([[1.0]], 5))

@@ -94,3 +94,15 @@ def test_pairs_need_neighbours(tagger):
         cross_val_marginals(tagger, [["a"]] * 4, [["X"]] * 4, cv=2, unit="pair")
     with pytest.raises(ValueError, match="set unit='pair' as well"):
         cross_val_marginals(tagger, X, y, cv=2, pairs=3)
+
+
+def test_marginals_become_a_table():
+    result = cross_val_marginals(HMMTagger(), X, y, cv=2)
+    assert repr(result) == "Cross-validated marginals of 10 tags: 95 tokens in 16 sentences"
+    frame = result.to_frame()
+    assert frame["y_true"].tolist() == [tag for tags in y for tag in tags]
+    assert frame["P(N)"].tolist() == result.y_prob[:, result.classes.tolist().index("N")].tolist()
+    pairs = cross_val_marginals(HMMTagger(), X, y, cv=2, unit="pair", pairs=[("D", "N")]).to_frame()
+    assert len(pairs) == len(frame) - len(X)
+    assert pairs["y_true"][0] == "D A"
+    assert "P(D N)" in pairs

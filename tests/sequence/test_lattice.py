@@ -182,3 +182,11 @@ def test_bad_types():
 def test_bad_pairs(pairs):
     with pytest.raises((ValueError, TypeError), match="pairs"):
         forward_backward([[0.0, 0.0]], np.zeros((2, 2)), pairs=pairs)
+
+
+def test_marginals_become_a_table():
+    result = forward_backward(np.zeros((3, 2)), np.zeros((2, 2)), [2, 1], pairs="all")
+    text = "Marginals of 2 states: 3 tokens in 2 sequences; 4 pairs of states"
+    assert repr(result) == text
+    assert text in result._repr_html_()
+    assert result.to_frame()["state 1"].tolist() == [0.5, 0.5, 0.5]

@@ -22,13 +22,14 @@ from sklearn_calib import (
     AdaptiveBinCalibrationError,
     AdaptiveCalibrationDisplay,
     LabelCalibrationDisplay,
+    _validation_sequences,
     adaptive_bin_calibration_error,
     calibration_error_interval,
     calibration_test,
     label_calibration,
 )
 from sklearn_calib.datasets import make_tagged_sequences
-from sklearn_calib.sequence import HMMTagger
+from sklearn_calib.sequence import HMMTagger, _tagger
 from tests.sequence.text import sentences
 
 X, y = sentences()
@@ -303,3 +304,55 @@ def test_fitting_approaches_the_true_model():
     fitted = HMMTagger(unknown="uniform").fit(data.X, data.y)
     np.testing.assert_allclose(fitted.hmm_.transmat_, data.transitions, rtol=0, atol=0.02)
     np.testing.assert_allclose(fitted.hmm_.startprob_, data.start, rtol=0, atol=0.03)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda tagger: tagger.predict(X),
+        lambda tagger: tagger.predict_proba(X),
+        lambda tagger: tagger.predict_proba(X, unit="pair", pairs=2),
+        lambda tagger: tagger.predict_log_proba(X),
+        lambda tagger: tagger.log_likelihood(X, y),
+        lambda tagger: tagger.sample(X, 2),
+        lambda tagger: tagger.score(X, y),
+        lambda tagger: tagger.calibration_questions(X),
+        lambda tagger: tagger.calibration_queries(X, y),
+        lambda tagger: tagger.calibration_queries(X, y, unit="pair"),
+    ],
+)
+def test_a_tagger_that_is_not_fitted_says_so(tagger, ask):
+    with pytest.raises(NotFittedError):
+        ask(tagger)
+
+
+@pytest.mark.parametrize("options", [{}, {"unit": "pair"}, {"average": "top_label"}])
+def test_one_prediction_serves_any_truth(fitted, options, monkeypatch):
+    questions = fitted.calibration_questions(X, **options)
+    expected = [fitted.calibration_queries(X, truth, **options) for truth in (y, fitted.predict(X))]
+    predicted = fitted.predict(X)
+    monkeypatch.setattr(type(fitted), "_potentials", None)  # from here on it cannot predict
+    for truth, queries in zip((y, predicted), expected, strict=True):
+        answered = questions.answer(truth)
+        np.testing.assert_array_equal(answered.y_true, queries.y_true)
+        np.testing.assert_array_equal(answered.y_prob, queries.y_prob)
+        np.testing.assert_array_equal(answered.group, queries.group)
+        assert list(answered.labels) == list(queries.labels)
+    with pytest.raises(ValueError, match="X has 16 sentences, but y has 2"):
+        questions.answer(y[:2])
+
+
+def test_sentences_and_tags_are_checked_once(fitted, monkeypatch):
+    seen = []
+    check = _validation_sequences.check_sentences
+
+    def counting(values, name="X", thing="tokens"):
+        seen.append(thing)
+        return check(values, name, thing)
+
+    for module in (_validation_sequences, _tagger):
+        monkeypatch.setattr(module, "check_sentences", counting)
+    for check_range in ("check_probabilities", "check_y_prob"):
+        monkeypatch.setattr(f"sklearn_calib.queries._tags.{check_range}", None)
+    fitted.calibration_queries(X, y, unit="pair", pairs=3)
+    assert seen == ["tokens", "tags"]
