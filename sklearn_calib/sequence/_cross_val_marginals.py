@@ -107,7 +107,7 @@ class CrossValMarginals(Result):
             average=average,
             sample_weight=sample_weight,
         )
-        return questions.answer(self.y)
+        return questions._answered(self.y)
 
 
 def cross_val_marginals(
