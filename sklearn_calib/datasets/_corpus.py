@@ -78,10 +78,13 @@ class DocumentTable:
         return f"{counted(len(self.X), 'document')}, {counted(mentions, 'mention')}"
 
     def _columns(self) -> Columns:
-        return {
-            "id": [document.id for document in self.X],
+        known = {
             "date": ["" if document.date is None else str(document.date) for document in self.X],
             "genre": [document.genre or "" for document in self.X],
+        }
+        return {
+            "id": [document.id for document in self.X],
+            **{name: values for name, values in known.items() if any(values)},
             "tokens": [len(document.tokens) for document in self.X],
             "sentences": [len(document.sentence_starts) for document in self.X],
             "mentions": [len(document) for document in self.X],

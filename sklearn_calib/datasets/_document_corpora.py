@@ -150,8 +150,8 @@ def load_gum(
     ...     _ = Path(folder, "gum_test.conllu").write_text(text)
     ...     corpus = load_gum(split="test", data_home=folder)
     >>> corpus
-    id date genre  tokens  sentences  mentions  entities
-     a                  2          1         1         1
+    id  tokens  sentences  mentions  entities
+     a       2          1         1         1
     GUM test: 1 document, 1 mention
     >>> corpus.X, corpus.y
     ([<Document 'a': 2 tokens, 1 sentence, 1 mention, 1 entity>], [array([0])])

@@ -31,7 +31,7 @@ TEXT = Document("a", ["Ada", "slept"], mentions=[(0, 1)], entities=["Ada"])
         (
             DocumentCorpus([TEXT], [TEXT.entities], **ABOUT),
             "Small: 1 document, 1 mention",
-            {"id": ["a"], "tokens": [2], "mentions": [1], "entities": [1], "date": [""]},
+            {"id": ["a"], "tokens": [2], "mentions": [1], "entities": [1]},
         ),
         (
             TweetCorpus(["glad"], np.array([1]), **ABOUT, date=DAY, id=np.array([7])),
@@ -73,6 +73,11 @@ def test_the_entities_of_documents_are_their_truth():
     for data in (make_coref_documents(3, random_state=0), make_event_corpus(3, random_state=0)):
         for document, entities in zip(data.X, data.y, strict=True):
             np.testing.assert_array_equal(document.entities, entities)
+
+
+def test_what_no_document_has_is_no_column():
+    assert "date" in make_event_corpus(3, random_state=0).to_frame()
+    assert "date" not in make_coref_documents(3, random_state=0).to_frame()
 
 
 def test_simulated_queries_show_themselves():
