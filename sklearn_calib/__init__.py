@@ -25,7 +25,13 @@ from sklearn_calib.metrics import (
     select_bin_size,
     smooth_calibration_curve,
 )
-from sklearn_calib.queries import Queries, classifier_queries, link_queries, tag_queries
+from sklearn_calib.queries import (
+    Queries,
+    classifier_queries,
+    estimator_queries,
+    link_queries,
+    tag_queries,
+)
 
 if TYPE_CHECKING:
     from sklearn_calib import coref, datasets, display, explore, metrics, queries, sequence
@@ -57,6 +63,7 @@ __all__ = [
     "coref",
     "datasets",
     "display",
+    "estimator_queries",
     "explore",
     "isotonic_calibration_curve",
     "label_calibration",

@@ -13,6 +13,8 @@ import numpy as np
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+Columns = Mapping[str, Sequence[Any] | np.ndarray[Any, Any]]
+
 # Rows of a table that are shown as the last line of a notebook cell.
 _SHOWN = 10
 
@@ -47,7 +49,7 @@ class Result(ABC):
         return ""
 
     @abstractmethod
-    def _columns(self) -> Mapping[str, Sequence[Any]]:
+    def _columns(self) -> Columns:
         """Return the numbers as columns."""
 
     def __repr__(self) -> str:
@@ -115,7 +117,7 @@ def cell(value: Any) -> str:
     return str(value)
 
 
-def _shown_rows(columns: Mapping[str, Sequence[Any]], most: int) -> list[list[str]]:
+def _shown_rows(columns: Columns, most: int) -> list[list[str]]:
     """Return the columns as text; the middle of a long table is left out."""
     n = len(next(iter(columns.values())))
     shown = list(range(n))
@@ -124,7 +126,7 @@ def _shown_rows(columns: Mapping[str, Sequence[Any]], most: int) -> list[list[st
     return [["..." if i < 0 else cell(values[i]) for i in shown] for values in columns.values()]
 
 
-def format_table(columns: Mapping[str, Sequence[Any]], most: int = 20) -> str:
+def format_table(columns: Columns, most: int = 20) -> str:
     """Return a plain-text table with aligned columns; the middle of a long one is left out."""
     texts = [
         [name, *column] for name, column in zip(columns, _shown_rows(columns, most), strict=True)
@@ -136,7 +138,7 @@ def format_table(columns: Mapping[str, Sequence[Any]], most: int = 20) -> str:
     )
 
 
-def html_table(columns: Mapping[str, Sequence[Any]], most: int) -> str:
+def html_table(columns: Columns, most: int) -> str:
     """Return the same table as HTML."""
     head = "".join(f"<th>{escape(name)}</th>" for name in columns)
     rows = zip(*_shown_rows(columns, most), strict=True)

@@ -11,6 +11,7 @@ import math
 import numbers
 import warnings
 from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,10 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 Array = NDArray[Any]
+RandomState = int | np.random.RandomState | np.random.Generator | None
 
 
-def check_array_like(values: Any, name: str) -> Array:
+def check_array_like(values: object, name: str) -> Array:
     """Return `values` as an array, or explain why they are not one."""
     if values is None:
         raise TypeError(f"{name} is missing (got None).")
@@ -38,6 +40,12 @@ def check_array_like(values: Any, name: str) -> Array:
         array = np.asarray(values)
     except ValueError as error:
         raise ValueError(f"{name} is ragged: its rows have different lengths ({error}).") from None
+    except (RuntimeError, TypeError) as error:
+        # Tensors that need gradients, live on another device or have a dtype that NumPy lacks.
+        raise TypeError(
+            f"{name} is a {type(values).__module__.split('.')[0]} {type(values).__name__} that "
+            f"NumPy cannot read ({error}). Pass {name}.detach().cpu().float().numpy() instead."
+        ) from None
     if array.ndim == 0:
         raise TypeError(f"{name} must be an array of values; got {type(values).__name__}.")
     return array
@@ -136,6 +144,76 @@ def check_probability_vector(values: Any, name: str = "y_prob") -> Array:
     return check_probabilities(_column(array, name, hint), name)
 
 
+def check_probability_matrix(values: Any, name: str = "y_prob") -> Array:
+    """Return 2-D probabilities."""
+    array = check_probabilities(values, name)
+    if array.ndim != 2:
+        raise ValueError(
+            f"{name} must have one row per sample and one column per class; got shape "
+            f"{array.shape}."
+        )
+    return array
+
+
+def check_row_sums(proba: Array, name: str = "y_prob") -> None:
+    """Refuse rows that are no probabilities of classes of which exactly one is right.
+
+    Rounded probabilities may miss 1 by a little, which is worth a warning only.
+    """
+    sums = proba.sum(axis=1)
+    off = np.abs(sums - 1.0)
+    worst = float(off.max())
+    # What float32 and its kin leave of a row that was normalised.
+    if worst <= 1e-3:
+        return
+    row = int(np.argmax(off > 0.05 if worst > 0.05 else off > 1e-3))
+    found = f"Row {row} of {name} sums to {sums[row]:.4g}, not to 1"
+    if worst > 0.05:
+        raise ValueError(
+            f"{found} ({np.count_nonzero(off > 0.05)} of {len(proba)} rows are off by more than "
+            "0.05). Classes of which exactly one is right need probabilities that sum to 1: "
+            "normalise the rows, or apply a softmax to logits. If several may be right, pass "
+            "y_true as an indicator matrix."
+        )
+    warnings.warn(
+        f"{found}; if the probabilities were rounded, this does no harm.", UserWarning, stacklevel=3
+    )
+
+
+def refuse_swapped(y_true: Array, y_prob: Array) -> None:
+    """Recognise predictions that were passed as labels, and labels as predictions."""
+
+    def binary(values: Array) -> bool:
+        return bool(np.isin(values[:1000], (0, 1)).all())
+
+    if (
+        y_true.ndim == y_prob.ndim == 1
+        and y_true.dtype.kind == "f"
+        and y_prob.dtype.kind in "biuf"
+        and len(y_true)
+        and not binary(y_true)
+        and binary(y_prob)
+        and bool(((y_true >= 0.0) & (y_true <= 1.0)).all())
+    ):
+        raise ValueError(
+            "y_true holds fractions and y_prob holds only 0 and 1: they seem to be swapped. Pass "
+            "the true labels first, and the predicted probabilities second."
+        )
+
+
+def warn_if_hard(y_prob: Array) -> None:
+    """Warn of 0/1 decisions in the place of probabilities."""
+    if len(y_prob) < 10 or y_prob[0] not in (0.0, 1.0) or y_prob[1] not in (0.0, 1.0):
+        return
+    if bool(((y_prob == 0.0) | (y_prob == 1.0)).all()) and y_prob.min() < y_prob.max():
+        warnings.warn(
+            "y_prob holds only 0 and 1. Are these decisions, as predict returns them? A "
+            "calibration error is about probabilities, as predict_proba returns them.",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
 def check_same_length(**arrays: Any) -> None:
     """Refuse arrays of unequal length; entries that are None are skipped."""
     sizes = {name: len(array) for name, array in arrays.items() if array is not None}
@@ -208,10 +286,9 @@ def check_binary_labels(values: Any, pos_label: Any = None, name: str = "y_true"
     labels = distinct_labels(y)
     if len(labels) > 2:
         raise ValueError(
-            f"{name} has {len(labels)} classes {_some(labels)}, but one probability a row answers "
-            "a yes/no question. For many classes pass the probabilities of shape (n_samples, "
-            "n_classes) to adaptive_bin_calibration_error, classifier_queries or "
-            "label_calibration; for one class against the rest pass y_true == that class."
+            f"{name} has {len(labels)} classes {_some(labels)}, but one probability per row "
+            "answers a yes/no question. For many classes pass the probabilities of shape "
+            "(n_samples, n_classes); for one class against the rest pass y_true == that class."
         )
     if pos_label is None:
         numeric = y.dtype.kind in "biuf"
@@ -258,15 +335,20 @@ def check_groups(values: Any, n: int, name: str = "groups") -> Array:
     return group
 
 
-def check_y_prob(y_prob: Any, classes: Array, name: str = "y_prob") -> Array:
-    """Return a matrix of probabilities with a column for each class."""
-    proba = check_probabilities(y_prob, name)
+def check_columns(proba: Array, classes: Array, name: str = "y_prob") -> None:
+    """Refuse a matrix of probabilities that does not have a column for each class."""
     k = len(classes)
     if proba.ndim != 2 or proba.shape[1] != k:
         raise ValueError(
             f"{name} must have shape (n_samples, {k}), a column for each of the classes "
             f"{_some(classes)}; got shape {proba.shape}."
         )
+
+
+def check_y_prob(y_prob: Any, classes: Array, name: str = "y_prob") -> Array:
+    """Return a matrix of probabilities with a column for each class."""
+    proba = check_probabilities(y_prob, name)
+    check_columns(proba, classes, name)
     return proba
 
 
@@ -278,6 +360,10 @@ def check_classes(classes: Any, name: str = "classes") -> Array:
     return array
 
 
+# What other packages call our options.
+_SYNONYMS = {"quantile": "adaptive", "equal_mass": "adaptive", "equal_width": "uniform"}
+
+
 def check_option(value: Any, name: str, options: Iterable[Any]) -> Any:
     """Refuse a value that is not one of the options, listing them."""
     options = tuple(options)
@@ -285,7 +371,13 @@ def check_option(value: Any, name: str, options: Iterable[Any]) -> Any:
         value is option or (type(value) is type(option) and value == option) for option in options
     ):
         listing = ", ".join(repr(option) for option in options)
-        raise ValueError(f"{name}={value!r} is not known; it should be one of {listing}.")
+        message = f"{name}={value!r} is not known; it should be one of {listing}."
+        if isinstance(value, str):
+            near = get_close_matches(value, [o for o in options if isinstance(o, str)], n=1)
+            meant = _SYNONYMS.get(value, near[0] if near else None)
+            if meant in options and meant is not None:
+                message += f" Did you mean {meant!r}?"
+        raise ValueError(message)
     return value
 
 
@@ -350,7 +442,7 @@ def check_fold_results(cv_results: Any, X: Any) -> None:
         )
 
 
-def check_generator(random_state: Any) -> np.random.Generator:
+def check_generator(random_state: RandomState) -> np.random.Generator:
     """Return a numpy Generator for whatever scikit-learn takes as `random_state`.
 
     A Generator is used as it is. Anything else goes through scikit-learn's

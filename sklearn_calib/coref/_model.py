@@ -27,7 +27,8 @@ from sklearn_calib.coref._feature_sets import features_of
 from sklearn_calib.coref._objective import Objective, antecedent_probabilities, check_costs
 from sklearn_calib.coref._scores import coreference_scores
 from sklearn_calib.coref._tuning import adjusted, tune_links
-from sklearn_calib.queries import LinkQuestions, Queries
+from sklearn_calib.queries._links import LinkQuestions
+from sklearn_calib.queries._queries import Queries
 
 __all__ = ["AntecedentModel"]
 

@@ -20,7 +20,8 @@ from sklearn_calib.display._matplotlib import (
 )
 from sklearn_calib.display._models import ModelDisplay
 from sklearn_calib.metrics import BinSizeCurve, SampleSizeCurve, bin_size_curve, sample_size_curve
-from sklearn_calib.queries import Queries, as_queries
+from sklearn_calib.queries._as_queries import as_queries
+from sklearn_calib.queries._queries import Queries
 
 __all__ = ["BinSizeDisplay"]
 

@@ -18,7 +18,8 @@ from sklearn_calib.metrics import (
     isotonic_calibration_curve,
     smooth_calibration_curve,
 )
-from sklearn_calib.queries import Queries, as_queries
+from sklearn_calib.queries._as_queries import as_queries
+from sklearn_calib.queries._queries import Queries
 
 __all__ = ["AdaptiveCalibrationDisplay"]
 

@@ -87,7 +87,7 @@ class ModelDisplay(ABC):
         """
         pyplot()
         scorer = AdaptiveBinCalibrationError(
-            average=average, unit=unit, pairs=pairs, pos_label=pos_label
+            average=average, pos_label=pos_label, query_options=query_options
         )
         queries = scorer.queries(estimator, X, y, sample_weight=sample_weight)
         name = type(estimator).__name__ if name is None else name
@@ -141,7 +141,7 @@ class ModelDisplay(ABC):
         """
         pyplot()
         scorer = AdaptiveBinCalibrationError(
-            average=average, unit=unit, pairs=pairs, pos_label=pos_label
+            average=average, pos_label=pos_label, query_options=query_options
         )
         folds = fold_queries(scorer, cv_results, X, y, sample_weight)
         name = type(cv_results["estimator"][0]).__name__ if name is None else name

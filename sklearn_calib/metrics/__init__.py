@@ -1,7 +1,6 @@
 """Bins, errors, intervals, decompositions and the scorer."""
 
-from sklearn_calib.metrics._bin_size import select_bin_size
-from sklearn_calib.metrics._bin_size_curve import BinSizeCurve, bin_size_curve
+from sklearn_calib.metrics._bin_sizes import BinSizeCurve, bin_size_curve, select_bin_size
 from sklearn_calib.metrics._bins import CalibrationBins, calibration_bins
 from sklearn_calib.metrics._compare import CalibrationComparison, compare_calibration
 from sklearn_calib.metrics._curves import (
@@ -12,13 +11,13 @@ from sklearn_calib.metrics._curves import (
 )
 from sklearn_calib.metrics._decomposition import ScoreDecomposition, score_decomposition
 from sklearn_calib.metrics._error import adaptive_bin_calibration_error
-from sklearn_calib.metrics._inference import TooFewError
+from sklearn_calib.metrics._hypothesis import CalibrationTestResult, calibration_test
+from sklearn_calib.metrics._inference._sample import TooFewError
 from sklearn_calib.metrics._interval import CalibrationErrorResult, calibration_error_interval
 from sklearn_calib.metrics._labels import LabelCalibration, label_calibration
 from sklearn_calib.metrics._null import CalibrationNull, calibration_null
-from sklearn_calib.metrics._sample_size_curve import SampleSizeCurve, sample_size_curve
+from sklearn_calib.metrics._sample_sizes import SampleSizeCurve, sample_size_curve
 from sklearn_calib.metrics._scorer import AdaptiveBinCalibrationError
-from sklearn_calib.metrics._test import CalibrationTestResult, calibration_test
 
 __all__ = [
     "AdaptiveBinCalibrationError",

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import special, stats
 
-from sklearn_calib._results import ConfidenceInterval, format_table, to_frame
+from sklearn_calib._results import ConfidenceInterval, PlottedResult
 from sklearn_calib._validation import (
     Array,
     check_bin_options,
     check_confidence_level,
-    check_integer,
     check_option,
 )
-from sklearn_calib.metrics._bin_size import cut, n_effective
-from sklearn_calib.metrics._sorting import SortedQueries, sorted_queries
-from sklearn_calib.queries import as_queries
+from sklearn_calib.metrics._binning._binned import BinnedQueries, bin_queries
+from sklearn_calib.metrics._binning._sizes import n_effective
+from sklearn_calib.metrics._binning._sorted import sort_queries
+from sklearn_calib.queries._as_queries import as_queries
+from sklearn_calib.queries._queries import Queries
 
 __all__ = ["CalibrationBins", "calibration_bins"]
 
@@ -28,8 +29,8 @@ STRATEGIES = ("adaptive", "uniform")
 INTERVALS = ("wilson", "normal", "clopper-pearson")
 
 
-@dataclass(frozen=True, eq=False)
-class CalibrationBins:
+@dataclass(frozen=True, eq=False, repr=False)
+class CalibrationBins(PlottedResult):
     """Bins of queries, in order of prediction.
 
     Attributes
@@ -196,8 +197,14 @@ class CalibrationBins:
         high = stats.binom.ppf(1.0 - tail, n, self.prob_pred) / n
         return ConfidenceInterval(np.maximum(low, 0.0), np.minimum(high, 1.0))
 
-    def _columns(self) -> dict[str, Any]:
-        return {
+    def _sentence(self) -> str:
+        return (
+            f"{len(self)} {self.strategy} bins of {self.count.sum():,} queries, "
+            f"calibration error {self.error():.4f}"
+        )
+
+    def _columns(self) -> dict[str, Array]:
+        columns = {
             "low": self.low,
             "high": self.high,
             "count": self.count,
@@ -205,16 +212,9 @@ class CalibrationBins:
             "prob_true": self.prob_true,
             "gap": self.gap,
         }
-
-    def to_frame(self) -> Any:
-        """Return the bins as a pandas DataFrame, a row a bin."""
-        return to_frame({**self._columns(), "weight": self.weight})
-
-    def __str__(self) -> str:
-        return (
-            f"{len(self)} {self.strategy} bins of {self.count.sum():,} queries, "
-            f"calibration error {self.error():.4f}\n{format_table(self._columns())}"
-        )
+        if not np.array_equal(self.weight, self.count):
+            columns["weight"] = self.weight
+        return columns
 
 
 def wilson(p: Array, n: Array, z: float) -> tuple[Array, Array]:
@@ -233,69 +233,54 @@ def check_squared(squared: bool, norm: str) -> None:
         raise ValueError(f"squared=True goes with norm='l2' only, got norm={norm!r}.")
 
 
-def bin_means(
-    queries: SortedQueries, ends: Array, bin_size: float | None, strategy: str
-) -> CalibrationBins:
-    """Summarise sorted queries in the bins that end at `ends`."""
-    starts = np.concatenate(([0], ends[:-1]))
-    count = ends - starts
-    y, q, w = queries.y, queries.q, queries.w
-    low, high = q[starts], q[ends - 1]
-    effective = None
-    if w is None:
-        weight = count.astype(float)
-        pred = np.add.reduceat(q, starts)
-        true = np.add.reduceat(y, starts, dtype=np.int64)
-    else:
-        weight = np.add.reduceat(w, starts)
-        if not queries.whole_weights:
-            effective = np.square(weight) / np.add.reduceat(np.square(w), starts)
-        pred = np.add.reduceat(w * q, starts)
-        true = np.add.reduceat(w * y, starts)
+def bins_of(binned: BinnedQueries, strategy: str = "adaptive") -> CalibrationBins:
+    """Return the means of queries in bins."""
     return CalibrationBins(
-        count=count,
-        weight=weight,
-        # A mean lies between the extremes, whatever the rounding of the sums.
-        prob_pred=np.clip(pred / weight, low, high),
-        prob_true=np.clip(true / weight, 0.0, 1.0),
-        low=low,
-        high=high,
-        bin_size=bin_size,
+        count=binned.count,
+        weight=binned.weight,
+        prob_pred=binned.prob_pred,
+        prob_true=binned.prob_true,
+        low=binned.low,
+        high=binned.high,
+        bin_size=binned.size,
         strategy=strategy,
-        effective_count=weight if effective is None else effective,
+        effective_count=binned.effective_count,
     )
 
 
 def calibration_bins(
-    y_true: Any,
-    y_prob: Any = None,
+    y_true: ArrayLike | Queries,
+    y_prob: ArrayLike | None = None,
     *,
-    bin_size: Any = "auto",
+    bin_size: int | str = "auto",
     n_bins: int | None = None,
     strategy: str = "adaptive",
-    sample_weight: Any = None,
-    pos_label: Any = None,
+    classes: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    pos_label: object = None,
 ) -> CalibrationBins:
     """Sort queries by prediction and cut them into bins.
 
     Parameters
     ----------
-    y_true : array-like of shape (n_queries,) or Queries
-        Binary labels, or queries in place of both arrays.
-    y_prob : array-like of shape (n_queries,)
-        Predicted probabilities.
+    y_true : array-like of shape (n_samples,) or Queries
+        True labels, or queries in place of both arrays.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Predicted probabilities: of the positive class, or of every class.
     bin_size : int or "auto", default="auto"
-        Queries a bin. "auto" makes about cbrt(N) bins, which suits a curve.
-        A bin closes once it holds this many queries and its last run of equal
-        predictions is complete; a last bin that falls short joins the one
-        before it.
+        Queries per bin. "auto" makes max(10, cbrt(N)) bins. A bin closes once
+        it holds this many queries and its last run of equal predictions is
+        complete; a last bin that falls short joins the one before it.
     n_bins : int, default=None
         Ask for a number of bins instead of a size. There are fewer where
         equal predictions fill several.
     strategy : {"adaptive", "uniform"}, default="adaptive"
         "adaptive" bins hold equal numbers of queries; "uniform" bins have
         equal width, 1 / n_bins, and those that hold no query are left out.
-    sample_weight : array-like of shape (n_queries,), default=None
+    classes : array-like of shape (n_classes,), default=None
+        The class of each column of a 2-D `y_prob`; by default the sorted
+        labels of `y_true`.
+    sample_weight : array-like of shape (n_samples,), default=None
         Non-negative weights; an integer weight stands for so many copies.
     pos_label : object, default=None
         The label whose probability `y_prob` gives.
@@ -321,16 +306,16 @@ def calibration_bins(
     """
     check_option(strategy, "strategy", STRATEGIES)
     check_bin_options(bin_size, n_bins)
-    queries = as_queries(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label)
-    ordered = sorted_queries(queries)
-    if strategy == "uniform":
-        if not isinstance(bin_size, str):
-            raise ValueError(
-                f"bin_size={bin_size!r} has no meaning for bins of equal width; set n_bins."
-            )
-        if n_bins is None:
-            n_bins = math.ceil(np.cbrt(n_effective(ordered)) - 1e-9)
-        ends = ordered.cut_by_width(check_integer(n_bins, "n_bins"))
-        return bin_means(ordered, ends, None, strategy)
-    ends, size = cut(ordered, bin_size, n_bins, purpose="draw")
-    return bin_means(ordered, ends, size, strategy)
+    queries = as_queries(
+        y_true, y_prob, classes=classes, sample_weight=sample_weight, pos_label=pos_label
+    )
+    ordered = sort_queries(queries)
+    if strategy == "adaptive":
+        return bins_of(bin_queries(ordered, bin_size, n_bins))
+    if not isinstance(bin_size, str):
+        raise ValueError(
+            f"bin_size={bin_size!r} has no meaning for bins of equal width; set n_bins."
+        )
+    if n_bins is None:
+        n_bins = max(10, math.ceil(np.cbrt(n_effective(ordered)) - 1e-9))
+    return bins_of(BinnedQueries(ordered, ordered.cut_by_width(n_bins)), strategy)

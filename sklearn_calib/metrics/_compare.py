@@ -4,36 +4,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import stats
 
-from sklearn_calib._results import ConfidenceInterval, percent
-from sklearn_calib._validation import (
-    check_binary_labels,
-    check_confidence_level,
-    check_groups,
-    check_probability_vector,
-    check_same_length,
-    check_sample_weight,
-)
-from sklearn_calib.metrics._bin_size import cut
-from sklearn_calib.metrics._inference import (
-    LEAST_ROWS,
-    TooFewError,
-    check_inference_bins,
-    mixed_ends,
-)
-from sklearn_calib.metrics._pairs import PairForm, pair_form
-from sklearn_calib.metrics._sorting import sort_queries
-from sklearn_calib.queries import Queries
+from sklearn_calib._results import ConfidenceInterval, Result, percent
+from sklearn_calib._validation import check_confidence_level
+from sklearn_calib.metrics._inference._grouped import PairForm
+from sklearn_calib.metrics._inference._sample import check_inference_bins, make_sample
+from sklearn_calib.queries._as_queries import Groups, as_queries
+from sklearn_calib.queries._queries import Queries
 
 __all__ = ["CalibrationComparison", "compare_calibration"]
 
 
-@dataclass(frozen=True, eq=False)
-class CalibrationComparison:
+@dataclass(frozen=True, eq=False, repr=False)
+class CalibrationComparison(Result):
     """Two models on the same labels.
 
     Attributes
@@ -65,7 +52,22 @@ class CalibrationComparison:
     standard_error: float
     pvalue: float
 
-    def __str__(self) -> str:
+    _shows_table = False
+
+    def _columns(self) -> dict[str, list[object]]:
+        low, high = self.confidence_interval
+        row = {
+            "error_a": self.error_a,
+            "error_b": self.error_b,
+            "difference": self.difference,
+            "low": low,
+            "high": high,
+            "confidence_level": self.confidence_level,
+            "pvalue": self.pvalue,
+        }
+        return {name: [value] for name, value in row.items()}
+
+    def _sentence(self) -> str:
         low, high = self.confidence_interval
         return (
             f"calibration error A {self.error_a:.4f}, B {self.error_b:.4f}; difference of squares "
@@ -75,16 +77,17 @@ class CalibrationComparison:
 
 
 def compare_calibration(
-    y_true: Any,
-    y_prob_a: Any,
-    y_prob_b: Any = None,
+    y_true: ArrayLike | Queries,
+    y_prob_a: ArrayLike | Queries,
+    y_prob_b: ArrayLike | None = None,
     *,
-    bin_size: Any = "auto",
+    bin_size: int | str = "auto",
     n_bins: int | None = None,
     confidence_level: float = 0.95,
-    groups: Any = None,
-    sample_weight: Any = None,
-    pos_label: Any = None,
+    groups: Groups = None,
+    classes: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    pos_label: object = None,
 ) -> CalibrationComparison:
     """Compare the calibration of two models on the same labels.
 
@@ -94,22 +97,25 @@ def compare_calibration(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_queries,) or Queries
-        Binary labels. Or the queries of the one model, followed by those of
+    y_true : array-like of shape (n_samples,) or Queries
+        True labels. Or the queries of the one model, followed by those of
         the other, in place of the three arrays.
-    y_prob_a, y_prob_b : array-like of shape (n_queries,)
+    y_prob_a, y_prob_b : array-like of shape (n_samples,) or (n_samples, n_classes)
         The predictions of the two models.
     bin_size : int or "auto", default="auto"
-        Queries a bin; "auto" makes about 2 sqrt(N) bins.
+        Queries per bin; "auto" makes about 2 sqrt(N) bins.
     n_bins : int, default=None
         Ask for a number of bins instead of a size.
     confidence_level : float, default=0.95
         Level of the interval.
-    groups : array-like of shape (n_queries,), False or None, default=None
+    groups : array-like of shape (n_samples,), False or None, default=None
         Queries of one group may depend on each other. None uses the groups of
-        Queries objects, where they have some, and False takes all queries as
-        independent.
-    sample_weight : array-like of shape (n_queries,), default=None
+        Queries objects, where they have some, and the rows of 2-D
+        predictions; False takes all queries as independent.
+    classes : array-like of shape (n_classes,), default=None
+        The class of each column of 2-D predictions; by default the sorted
+        labels of `y_true`.
+    sample_weight : array-like of shape (n_samples,), default=None
         Non-negative weights, which say how reliable a row is.
     pos_label : object, default=None
         The label whose probability the predictions give.
@@ -135,37 +141,28 @@ def compare_calibration(
     level = check_confidence_level(confidence_level)
     check_inference_bins(bin_size, n_bins)
     if isinstance(y_true, Queries):
-        if pos_label is not None or sample_weight is not None:
-            raise TypeError("pos_label and sample_weight are part of the Queries objects.")
-        one, two = _same_questions(y_true, y_prob_a, y_prob_b)
-        groups = one.group if groups is None else groups
-        y_true, y_prob_a, y_prob_b = one.y_true, one.y_prob, two.y_prob
-        sample_weight = one.sample_weight
-    elif y_prob_b is None:
+        for name, value in (("pos_label", pos_label), ("sample_weight", sample_weight)):
+            if value is not None:
+                raise TypeError(f"{name} is part of the Queries objects; do not pass it as well.")
+        if not isinstance(y_prob_a, Queries) or y_prob_b is not None:
+            raise TypeError("After a Queries object, pass the Queries of the other model alone.")
+        one = as_queries(y_true, classes=classes, groups=groups)
+        two = as_queries(y_prob_a, groups=groups)
+        _refuse_other_questions(one, two)
+    elif isinstance(y_prob_a, Queries) or y_prob_b is None:
         raise TypeError("Pass y_true and the predictions of two models, or two Queries objects.")
-    y = check_binary_labels(y_true, pos_label)
-    a = check_probability_vector(y_prob_a, "y_prob_a")
-    b = check_probability_vector(y_prob_b, "y_prob_b")
-    check_same_length(y_true=y, y_prob_a=a, y_prob_b=b)
-    w = check_sample_weight(sample_weight, len(y))
-    unit = np.arange(len(y))
-    if groups is not None and groups is not False:
-        unit = np.unique(check_groups(groups, len(y)), return_inverse=True)[1]
-    if w is not None and not w.all():
-        keep = w > 0
-        y, a, b, w, unit = y[keep], a[keep], b[keep], w[keep], unit[keep]
-    if len(y) >= LEAST_ROWS and (unit == unit[0]).all():
-        raise TooFewError("All queries belong to one group; at least two are needed.")
-    if len(y) < LEAST_ROWS:
-        raise TooFewError(f"A comparison needs at least {LEAST_ROWS} queries, got {len(y)}.")
-    forms = []
-    for q in (a, b):
-        ordered = sort_queries(y, q, w, unit)
-        ends, _ = cut(ordered, bin_size, n_bins, purpose="infer", min_rows=LEAST_ROWS)
-        assert ordered.group is not None
-        ends = mixed_ends(ends, ordered.group)
-        forms.append(pair_form(ordered, ends, ordered.group))
-    first, second = forms
+    else:
+        one, two = (
+            as_queries(
+                y_true, y_prob, classes=classes, groups=groups, sample_weight=sample_weight,
+                pos_label=pos_label,
+            )
+            for y_prob in (y_prob_a, y_prob_b)
+        )  # fmt: skip
+    # The units are numbered by rows, so that both models have the same.
+    first, second = (
+        make_sample(queries, bin_size, n_bins, numbered=True).form for queries in (one, two)
+    )
     difference = first.square - second.square
     se = math.sqrt(_variance_of_difference(first, second))
     z = float(stats.norm.ppf(0.5 + level / 2.0))
@@ -184,10 +181,8 @@ def compare_calibration(
     )
 
 
-def _same_questions(one: Queries, two: Any, more: Any) -> tuple[Queries, Queries]:
-    """Return the queries of two models, refusing those that ask something else."""
-    if not isinstance(two, Queries) or more is not None:
-        raise TypeError("After a Queries object, pass the Queries of the other model alone.")
+def _refuse_other_questions(one: Queries, two: Queries) -> None:
+    """Refuse the queries of a second model that was asked something else."""
     for name in ("y_true", "group", "sample_weight", "label"):
         here, there = getattr(one, name), getattr(two, name)
         same = here is there is None or (
@@ -198,7 +193,6 @@ def _same_questions(one: Queries, two: Any, more: Any) -> tuple[Queries, Queries
                 f"The two Queries objects differ in {name}: both models must be asked the same "
                 "questions, in the same order."
             )
-    return one, two
 
 
 def _variance_of_difference(one: PairForm, two: PairForm) -> float:

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import numbers
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import special, stats
 from sklearn.isotonic import isotonic_regression
 
-from sklearn_calib._results import ConfidenceInterval, to_frame
+from sklearn_calib._results import ConfidenceInterval, PlottedResult, Result
 from sklearn_calib._validation import (
     Array,
+    RandomState,
     check_confidence_level,
     check_generator,
     check_integer,
     check_option,
 )
-from sklearn_calib.metrics._bins import CalibrationBins, bin_means, wilson
-from sklearn_calib.metrics._inference import choose_groups
-from sklearn_calib.metrics._pairs import pair_form
-from sklearn_calib.metrics._sorting import SortedQueries, sorted_queries
-from sklearn_calib.queries import as_queries
+from sklearn_calib.metrics._binning._binned import BinnedQueries
+from sklearn_calib.metrics._binning._sorted import SortedQueries, sort_queries
+from sklearn_calib.metrics._bins import wilson
+from sklearn_calib.metrics._inference._grouped import pair_form
+from sklearn_calib.queries._as_queries import Groups, as_queries
+from sklearn_calib.queries._queries import Queries
 
 __all__ = [
     "CalibrationCurve",
@@ -39,8 +41,8 @@ _POINTS = 400
 _LEAST = 1e-6
 
 
-@dataclass(frozen=True, eq=False)
-class CorpDecomposition:
+@dataclass(frozen=True, eq=False, repr=False)
+class CorpDecomposition(Result):
     """A mean score as miscalibration - discrimination + uncertainty.
 
     Attributes
@@ -67,9 +69,17 @@ class CorpDecomposition:
     discrimination: float
     uncertainty: float
 
+    def _columns(self) -> dict[str, list[object]]:
+        parts = ("miscalibration", "discrimination", "uncertainty", "score")
+        label = {"brier": "Brier score", "log": "log loss"}[self.name]
+        return {"part": list(parts), label: [getattr(self, part) for part in parts]}
 
-@dataclass(frozen=True, eq=False)
-class CalibrationCurve:
+    def _sentence(self) -> str:
+        return "score = miscalibration - discrimination + uncertainty"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CalibrationCurve(PlottedResult):
     """A calibration curve at fine steps, with bands.
 
     Attributes
@@ -107,18 +117,18 @@ class CalibrationCurve:
     bandwidth: float | None = None
     decomposition: CorpDecomposition | None = None
 
-    def to_frame(self) -> Any:
-        """Return a pandas DataFrame with a row a point."""
+    def _columns(self) -> dict[str, Array]:
         low, high = self.confidence_interval
-        return to_frame(
-            {"prob_pred": self.prob_pred, "prob_true": self.prob_true, "low": low, "high": high}
-        )
+        return {"prob_pred": self.prob_pred, "prob_true": self.prob_true, "low": low, "high": high}
+
+    def _sentence(self) -> str:
+        bandwidth = "" if self.bandwidth is None else f", bandwidth {self.bandwidth:.3g} log-odds"
+        return f"{self.method} calibration curve at {len(self.prob_pred)} points{bandwidth}"
 
 
-def _fine_bins(ordered: SortedQueries) -> tuple[CalibrationBins, Array]:
-    """Return at most `_POINTS` bins of equal weight, and where they end."""
-    ends = ordered.cut_by_number(min(_POINTS, len(ordered)))
-    return bin_means(ordered, ends, None, "adaptive"), ends
+def _fine_bins(ordered: SortedQueries) -> BinnedQueries:
+    """Return at most `_POINTS` bins of equal weight."""
+    return BinnedQueries(ordered, ordered.cut_by_number(min(_POINTS, len(ordered))))
 
 
 def _unit(values: Array) -> Array:
@@ -141,14 +151,15 @@ def _smoother(x: Array, weight: Array, bandwidth: float) -> Array:
 
 
 def smooth_calibration_curve(
-    y_true: Any,
-    y_prob: Any = None,
+    y_true: ArrayLike | Queries,
+    y_prob: ArrayLike | None = None,
     *,
-    bandwidth: Any = "auto",
+    bandwidth: float | str = "auto",
     confidence_level: float = 0.95,
-    groups: Any = None,
-    sample_weight: Any = None,
-    pos_label: Any = None,
+    groups: Groups = None,
+    classes: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    pos_label: object = None,
 ) -> CalibrationCurve:
     """Calibration curve by local linear regression on the log-odds of the predictions.
 
@@ -157,19 +168,22 @@ def smooth_calibration_curve(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_queries,) or Queries
-        Binary labels, or queries in place of both arrays.
-    y_prob : array-like of shape (n_queries,)
-        Predicted probabilities.
+    y_true : array-like of shape (n_samples,) or Queries
+        True labels, or queries in place of both arrays.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Predicted probabilities: of the positive class, or of every class.
     bandwidth : float or "auto", default="auto"
         Standard deviation of the kernel in log-odds; "auto" takes the one of
         least leave-one-out error.
     confidence_level : float, default=0.95
         Level of the bands at each point on its own.
-    groups : array-like of shape (n_queries,), False or None, default=None
+    groups : array-like of shape (n_samples,), False or None, default=None
         Queries of one group may depend on each other, as in
         `calibration_error_interval`.
-    sample_weight : array-like of shape (n_queries,), default=None
+    classes : array-like of shape (n_classes,), default=None
+        The class of each column of a 2-D `y_prob`; by default the sorted
+        labels of `y_true`.
+    sample_weight : array-like of shape (n_samples,), default=None
         Non-negative weights.
     pos_label : object, default=None
         The label whose probability `y_prob` gives.
@@ -196,32 +210,33 @@ def smooth_calibration_curve(
     True
     """
     level = check_confidence_level(confidence_level)
-    queries = as_queries(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label)
-    group = choose_groups(queries, groups)
-    ordered = sorted_queries(queries, group)
-    bins, ends = _fine_bins(ordered)
+    queries = as_queries(
+        y_true, y_prob, classes=classes, groups=groups, sample_weight=sample_weight,
+        pos_label=pos_label,
+    )  # fmt: skip
+    ordered = sort_queries(queries, units=queries.units)
+    bins = _fine_bins(ordered)
     q, n = bins.prob_pred, bins.weight
     residual = bins.prob_true - q
     x = special.logit(np.clip(q, _LEAST, 1.0 - _LEAST))
     if isinstance(bandwidth, str):
         check_option(bandwidth, "bandwidth", ("auto",))
-        bandwidth = _choose_bandwidth(x, bins, ordered, ends)
+        bandwidth = _choose_bandwidth(x, bins)
     elif not isinstance(bandwidth, numbers.Real) or not float(bandwidth) > 0.0:
         raise ValueError(f"bandwidth must be a positive number or 'auto', got {bandwidth!r}.")
     matrix = _smoother(x, n, float(bandwidth))
     fitted = _unit(q + matrix @ residual)
     z = float(stats.norm.ppf(0.5 + level / 2.0))
     # With weights, a bin's mean has the variance of its effective number of queries.
-    w2 = n if ordered.w is None else np.add.reduceat(np.square(ordered.w), np.r_[0, ends[:-1]])
-    shrink = w2 / np.square(n)
+    shrink = bins.squared_weight / np.square(n)
     null_sd = np.sqrt(np.square(matrix) @ (q * (1.0 - q) * shrink))
     # The best bandwidth balances bias against noise; the interval is about noise
     # alone, so it is made at half that bandwidth, where little bias is left.
     narrow = _smoother(x, n, float(bandwidth) / 2.0)
     centre = _unit(q + narrow @ residual)
     effective = 1.0 / (np.square(narrow) @ shrink)
-    if ordered.group is not None:
-        form = pair_form(ordered, ends, ordered.group).centred()
+    if ordered.unit is not None:
+        form = pair_form(bins).centred()
         by_group = form.sums.multiply(1.0 / n[None, :]).tocsr()
         variance = np.square(by_group @ narrow.T).sum(axis=0)
         binomial = centre * (1.0 - centre) / effective
@@ -241,18 +256,14 @@ def smooth_calibration_curve(
     )
 
 
-def _choose_bandwidth(
-    x: Array, bins: CalibrationBins, ordered: SortedQueries, ends: Array
-) -> float:
+def _choose_bandwidth(x: Array, bins: BinnedQueries) -> float:
     """Return the bandwidth of least leave-one-out error of the residuals."""
     span = float(x[-1] - x[0])
     if span == 0.0:
         return 1.0
     n = bins.weight
     residual = bins.prob_true - bins.prob_pred
-    largest = 1.0 if ordered.w is None else ordered.w
-    starts = np.r_[0, ends[:-1]]
-    square = np.add.reduceat(np.square(ordered.y - ordered.q) * largest, starts)
+    square = bins.sum(np.square(bins.queries.y - bins.queries.q) * bins.queries.weights)
     best, least = span, np.inf
     # From wide to narrow, so that the smoother of two equals wins.
     for bandwidth in np.geomspace(2.0 * span, span / 50.0, 18):
@@ -267,15 +278,16 @@ def _choose_bandwidth(
 
 
 def isotonic_calibration_curve(
-    y_true: Any,
-    y_prob: Any = None,
+    y_true: ArrayLike | Queries,
+    y_prob: ArrayLike | None = None,
     *,
     score: str = "brier",
     confidence_level: float = 0.95,
     n_resamples: int = 200,
-    sample_weight: Any = None,
-    pos_label: Any = None,
-    random_state: Any = None,
+    classes: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    pos_label: object = None,
+    random_state: RandomState = None,
 ) -> CalibrationCurve:
     """Calibration curve by isotonic regression, with the CORP decomposition of a score.
 
@@ -285,10 +297,10 @@ def isotonic_calibration_curve(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_queries,) or Queries
-        Binary labels, or queries in place of both arrays.
-    y_prob : array-like of shape (n_queries,)
-        Predicted probabilities.
+    y_true : array-like of shape (n_samples,) or Queries
+        True labels, or queries in place of both arrays.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Predicted probabilities: of the positive class, or of every class.
     score : {"brier", "log"}, default="brier"
         Which score to split into miscalibration, discrimination and
         uncertainty.
@@ -296,7 +308,10 @@ def isotonic_calibration_curve(
         Level of the bands at each point.
     n_resamples : int, default=200
         Number of refits behind the bands.
-    sample_weight : array-like of shape (n_queries,), default=None
+    classes : array-like of shape (n_classes,), default=None
+        The class of each column of a 2-D `y_prob`; by default the sorted
+        labels of `y_true`.
+    sample_weight : array-like of shape (n_samples,), default=None
         Non-negative weights.
     pos_label : object, default=None
         The label whose probability `y_prob` gives.
@@ -334,15 +349,15 @@ def isotonic_calibration_curve(
     level = check_confidence_level(confidence_level)
     check_option(score, "score", ("brier", "log"))
     check_integer(n_resamples, "n_resamples", low=20)
-    queries = as_queries(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label)
-    ordered = sorted_queries(queries)
-    w = np.ones(len(ordered)) if ordered.w is None else ordered.w
+    queries = as_queries(
+        y_true, y_prob, classes=classes, sample_weight=sample_weight, pos_label=pos_label
+    )
+    ordered = sort_queries(queries)
     # Equal predictions get one value: pool them before the fit.
-    runs = bin_means(ordered, ordered.runs, None, "adaptive")
+    runs = BinnedQueries(ordered, ordered.runs)
     fit = isotonic_regression(runs.prob_true, sample_weight=runs.weight, y_min=0.0, y_max=1.0)
-    recalibrated = np.repeat(fit, runs.count)
-    parts = _corp(score, ordered.y, ordered.q, recalibrated, w)
-    bins, _ = _fine_bins(ordered)
+    parts = _corp(score, ordered, runs.of_queries(fit))
+    bins = _fine_bins(ordered)
     fitted = np.interp(bins.prob_pred, runs.prob_pred, fit)
     rng = check_generator(random_state)
     interval = _refit_band(bins, fitted, n_resamples, level, rng)
@@ -353,7 +368,7 @@ def isotonic_calibration_curve(
 
 
 def _refit_band(
-    bins: CalibrationBins,
+    bins: BinnedQueries,
     law: Array,
     n_resamples: int,
     level: float,
@@ -381,7 +396,8 @@ def _refit_band(
     )
 
 
-def _corp(score: str, y: Array, q: Array, recalibrated: Array, w: Array) -> CorpDecomposition:
+def _corp(score: str, queries: SortedQueries, recalibrated: Array) -> CorpDecomposition:
+    y, q, w = queries.y, queries.q, queries.weights
     base = np.full(len(q), np.average(y, weights=w))
 
     def mean_score(p: Array) -> float:

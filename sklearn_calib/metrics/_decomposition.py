@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import special
 
-from sklearn_calib._results import format_table
+from sklearn_calib._results import Result
 from sklearn_calib._validation import Array, check_bin_options, check_option
-from sklearn_calib.metrics._bin_size import cut
-from sklearn_calib.metrics._bins import bin_means
-from sklearn_calib.metrics._sorting import SortedQueries, sorted_queries
-from sklearn_calib.queries import as_queries
+from sklearn_calib.metrics._binning._binned import BinnedQueries, bin_queries
+from sklearn_calib.metrics._binning._sorted import SortedQueries, sort_queries
+from sklearn_calib.queries._as_queries import as_queries
+from sklearn_calib.queries._queries import Queries
 
 __all__ = ["ScoreDecomposition", "score_decomposition"]
 
 SCORES = ("brier", "log")
 
 
-@dataclass(frozen=True, eq=False)
-class ScoreDecomposition:
+@dataclass(frozen=True, eq=False, repr=False)
+class ScoreDecomposition(Result):
     """A proper score and its parts.
 
     `score == calibration + refinement + within_bin`, to rounding.
@@ -64,22 +64,25 @@ class ScoreDecomposition:
         """Both within-bin terms together; it vanishes as bins shrink."""
         return self.within_bin_spread + self.within_bin_covariance
 
-    def __str__(self) -> str:
+    def _columns(self) -> dict[str, list[object]]:
         parts = ("calibration", "refinement", "within_bin", "score")
         label = {"brier": "Brier score", "log": "log loss"}[self.name]
-        table = format_table({"part": parts, label: [getattr(self, p) for p in parts]})
-        return f"{table}\n({self.n_bins} bins)"
+        return {"part": list(parts), label: [getattr(self, part) for part in parts]}
+
+    def _sentence(self) -> str:
+        return f"({self.n_bins} bins)"
 
 
 def score_decomposition(
-    y_true: Any,
-    y_prob: Any = None,
+    y_true: ArrayLike | Queries,
+    y_prob: ArrayLike | None = None,
     *,
     score: str = "brier",
-    bin_size: Any = "auto",
+    bin_size: int | str = "auto",
     n_bins: int | None = None,
-    sample_weight: Any = None,
-    pos_label: Any = None,
+    classes: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    pos_label: object = None,
 ) -> ScoreDecomposition:
     """Split the Brier score or the log loss into calibration and refinement.
 
@@ -90,17 +93,20 @@ def score_decomposition(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_queries,) or Queries
-        Binary labels, or queries in place of both arrays.
-    y_prob : array-like of shape (n_queries,)
-        Predicted probabilities.
+    y_true : array-like of shape (n_samples,) or Queries
+        True labels, or queries in place of both arrays.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Predicted probabilities: of the positive class, or of every class.
     score : {"brier", "log"}, default="brier"
         Which score to split.
     bin_size : int or "auto", default="auto"
-        Queries a bin; "auto" takes the size of `select_bin_size`.
+        Queries per bin; "auto" makes max(10, cbrt(N)) bins.
     n_bins : int, default=None
         Ask for a number of bins instead of a size.
-    sample_weight : array-like of shape (n_queries,), default=None
+    classes : array-like of shape (n_classes,), default=None
+        The class of each column of a 2-D `y_prob`; by default the sorted
+        labels of `y_true`.
+    sample_weight : array-like of shape (n_samples,), default=None
         Non-negative weights; an integer weight stands for so many copies.
     pos_label : object, default=None
         The label whose probability `y_prob` gives.
@@ -138,19 +144,17 @@ def score_decomposition(
     """
     check_option(score, "score", SCORES)
     check_bin_options(bin_size, n_bins)
-    queries = as_queries(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label)
-    ordered = sorted_queries(queries)
-    ends, _ = cut(ordered, bin_size, n_bins, purpose="estimate")
+    queries = as_queries(
+        y_true, y_prob, classes=classes, sample_weight=sample_weight, pos_label=pos_label
+    )
+    bins = bin_queries(sort_queries(queries), bin_size, n_bins)
     if score == "log":
-        ordered = _inside(ordered)
-    bins = bin_means(ordered, ends, None, "adaptive")
+        bins = BinnedQueries(_inside(bins.queries), bins.ends)
     share = bins.weight / bins.weight.sum()
-    w = np.ones(len(ordered)) if ordered.w is None else ordered.w
-    w = w / w.sum()
-    q, y = ordered.q, ordered.y.astype(float)
-    mean = np.repeat(bins.prob_pred, bins.count)
-    freq = np.repeat(bins.prob_true, bins.count)
+    w = bins.queries.weights / bins.weight.sum()
+    q, y = bins.queries.q, bins.queries.y.astype(float)
     p, m = bins.prob_true, bins.prob_pred
+    mean, freq = bins.of_queries(m), bins.of_queries(p)
     if score == "brier":
         parts = (
             np.dot(share, np.square(m - p)),
@@ -166,7 +170,7 @@ def score_decomposition(
             np.dot(w, freq * np.log(mean / q) + (1.0 - freq) * np.log((1.0 - mean) / (1.0 - q))),
             -np.dot(w, (y - freq) * (special.logit(q) - special.logit(mean))),
         )
-        total = -np.dot(w, np.log(np.where(ordered.y, q, 1.0 - q)))
+        total = -np.dot(w, np.log(np.where(bins.queries.y, q, 1.0 - q)))
     calibration, refinement, spread, covariance = (float(part) for part in parts)
     return ScoreDecomposition(
         score, float(total), calibration, refinement, spread, covariance, len(bins)
@@ -186,4 +190,4 @@ def _inside(queries: SortedQueries) -> SortedQueries:
         )
     eps = np.finfo(np.float64).eps
     inside: Array = np.clip(q, eps, 1.0 - eps)
-    return SortedQueries(y, inside, queries.w)
+    return replace(queries, q=inside)

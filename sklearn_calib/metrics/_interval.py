@@ -4,35 +4,41 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import stats
 
-from sklearn_calib._results import ConfidenceInterval, percent
+from sklearn_calib._results import ConfidenceInterval, PlottedResult, percent
 from sklearn_calib._validation import (
     Array,
+    RandomState,
     check_bin_options,
     check_confidence_level,
     check_generator,
     check_integer,
     check_option,
 )
-from sklearn_calib.metrics._bin_size import cut
-from sklearn_calib.metrics._bins import CalibrationBins, bin_means
-from sklearn_calib.metrics._inference import check_inference_bins, make_sample
-from sklearn_calib.metrics._resampling import bca_limits, bootstrap_squares, sampled_errors
-from sklearn_calib.metrics._score_interval import score_interval
-from sklearn_calib.metrics._sorting import sorted_queries
-from sklearn_calib.queries import Queries, as_queries
+from sklearn_calib.metrics._binning._binned import bin_queries
+from sklearn_calib.metrics._binning._sorted import sort_queries
+from sklearn_calib.metrics._bins import CalibrationBins, bins_of
+from sklearn_calib.metrics._inference._resampling import (
+    bca_limits,
+    bootstrap_squares,
+    sampled_errors,
+)
+from sklearn_calib.metrics._inference._sample import check_inference_bins, make_sample
+from sklearn_calib.metrics._inference._score_interval import score_interval
+from sklearn_calib.queries._as_queries import Groups, as_queries
+from sklearn_calib.queries._queries import Queries
 
 __all__ = ["CalibrationErrorResult", "calibration_error_interval"]
 
 METHODS = ("auto", "score", "sampling", "bootstrap")
 
 
-@dataclass(frozen=True, eq=False)
-class CalibrationErrorResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class CalibrationErrorResult(PlottedResult):
     """A calibration error with its interval.
 
     Attributes
@@ -83,7 +89,24 @@ class CalibrationErrorResult:
         """Positive where predictions are too extreme, negative where they are too cautious."""
         return self.bins.mean_overconfidence
 
-    def __str__(self) -> str:
+    _shows_table = False
+
+    def _columns(self) -> dict[str, list[object]]:
+        low, high = self.confidence_interval
+        row = {
+            "error": self.error,
+            "low": low,
+            "high": high,
+            "confidence_level": self.confidence_level,
+            "pvalue": self.pvalue,
+            "mean_gap": self.mean_gap,
+            "mean_overconfidence": self.mean_overconfidence,
+            "n_bins": len(self.bins),
+            "method": self.method,
+        }
+        return {name: [value] for name, value in row.items()}
+
+    def _sentence(self) -> str:
         low, high = self.confidence_interval
         name = "squared calibration error" if self.squared else "calibration error"
         text = f"{name} {self.error:.4f} [{low:.4f}, {high:.4f}]"
@@ -98,107 +121,109 @@ class CalibrationErrorResult:
         )
 
 
-def interval_of_queries(
-    queries: Queries,
-    *,
-    bin_size: Any,
-    n_bins: int | None,
-    squared: bool,
-    method: str,
-    level: float,
-    n_resamples: int,
-    groups: Any = None,
-    random_state: Any = None,
-) -> CalibrationErrorResult:
-    """Return the interval for checked queries and options."""
-    z = float(stats.norm.ppf(0.5 + level / 2.0))
-    if method == "sampling":
-        if groups is not None and groups is not False:
-            raise ValueError(
-                "method='sampling' takes the queries as independent; leave groups out, or use "
-                "another method."
-            )
-        ordered = sorted_queries(queries)
-        ends, size = cut(ordered, bin_size, n_bins, purpose="infer")
-        bins = bin_means(ordered, ends, size, "adaptive")
-        errors = sampled_errors(bins, n_resamples, check_generator(random_state), squared)
-        centre, sd = float(errors.mean()), float(errors.std(ddof=1))
-        low, high = max(0.0, centre - z * sd), min(1.0, centre + z * sd)
+@dataclass(frozen=True)
+class IntervalMaker:
+    """How an interval is made: options that were checked when it was made."""
+
+    bin_size: int | str = "auto"
+    n_bins: int | None = None
+    squared: bool = False
+    method: str = "auto"
+    confidence_level: float = 0.95
+    n_resamples: int = 10_000
+
+    def __post_init__(self) -> None:
+        check_option(self.method, "method", METHODS)
+        if self.method == "sampling":
+            check_bin_options(self.bin_size, self.n_bins)
+        else:
+            check_inference_bins(self.bin_size, self.n_bins)
+        check_integer(self.n_resamples, "n_resamples", low=2)
+        check_confidence_level(self.confidence_level)
+
+    @property
+    def z(self) -> float:
+        """The normal quantile of the level."""
+        return float(stats.norm.ppf(0.5 + self.confidence_level / 2.0))
+
+    def of_queries(
+        self, queries: Queries, random_state: RandomState = None
+    ) -> CalibrationErrorResult:
+        """Return the error of queries with its interval."""
+        if self.method == "sampling":
+            return self._sampled(queries, check_generator(random_state))
+        sample = make_sample(queries, self.bin_size, self.n_bins)
+        level, distribution = float(self.confidence_level), None
+        if self.method == "bootstrap":
+            rng = check_generator(random_state)
+            squares = bootstrap_squares(sample.form, self.n_resamples, rng)
+            limits = bca_limits(sample.form, squares, level)
+            distribution = np.maximum(squares, 0.0)
+            distribution = distribution if self.squared else np.sqrt(distribution)
+        else:
+            limits = score_interval(sample.moments, level, sample.pvalue)
+        square = max(0.0, sample.moments.square)
+        if not self.squared:
+            limits = (math.sqrt(limits[0]), math.sqrt(limits[1]))
+        interval = ConfidenceInterval(*limits)
         return CalibrationErrorResult(
-            error=bins.error(squared=squared),
-            confidence_interval=ConfidenceInterval(low, high),
+            error=square if self.squared else math.sqrt(square),
+            confidence_interval=interval,
             confidence_level=level,
+            method="bootstrap" if self.method == "bootstrap" else "score",
+            squared=self.squared,
+            standard_error=(interval.high - interval.low) / (2.0 * self.z),
+            pvalue=sample.pvalue,
+            distribution=distribution,
+            bins=bins_of(sample.bins),
+        )
+
+    def _sampled(self, queries: Queries, rng: np.random.Generator) -> CalibrationErrorResult:
+        """Return the interval of Algorithm 2, which takes the queries as independent."""
+        binned = bin_queries(sort_queries(queries), self.bin_size, self.n_bins, infer=True)
+        bins = bins_of(binned)
+        errors = sampled_errors(binned, self.n_resamples, rng, self.squared)
+        centre, sd = float(errors.mean()), float(errors.std(ddof=1))
+        low, high = max(0.0, centre - self.z * sd), min(1.0, centre + self.z * sd)
+        return CalibrationErrorResult(
+            error=bins.error(squared=self.squared),
+            confidence_interval=ConfidenceInterval(low, high),
+            confidence_level=float(self.confidence_level),
             method="sampling",
-            squared=squared,
+            squared=self.squared,
             standard_error=sd,
             pvalue=None,
             distribution=errors,
             bins=bins,
         )
-    sample = make_sample(queries, bin_size, n_bins, groups)
-    distribution = None
-    if method == "bootstrap":
-        squares = bootstrap_squares(sample.form, n_resamples, check_generator(random_state))
-        limits = bca_limits(sample.form, squares, level)
-        distribution = np.maximum(squares, 0.0)
-        distribution = distribution if squared else np.sqrt(distribution)
-    else:
-        limits = score_interval(sample.moments, level, sample.pvalue)
-    square = max(0.0, sample.moments.square)
-    if not squared:
-        limits = (math.sqrt(limits[0]), math.sqrt(limits[1]))
-    interval = ConfidenceInterval(*limits)
-    return CalibrationErrorResult(
-        error=square if squared else math.sqrt(square),
-        confidence_interval=interval,
-        confidence_level=level,
-        method="bootstrap" if method == "bootstrap" else "score",
-        squared=squared,
-        standard_error=(interval.high - interval.low) / (2.0 * z),
-        pvalue=sample.pvalue,
-        distribution=distribution,
-        bins=sample.bins,
-    )
-
-
-def check_interval_options(
-    bin_size: Any, n_bins: Any, method: str, confidence_level: Any, n_resamples: Any
-) -> float:
-    """Check the options that intervals share, and return the level."""
-    check_option(method, "method", METHODS)
-    if method == "sampling":
-        check_bin_options(bin_size, n_bins)
-    else:
-        check_inference_bins(bin_size, n_bins)
-    check_integer(n_resamples, "n_resamples", low=2)
-    return check_confidence_level(confidence_level)
 
 
 def calibration_error_interval(
-    y_true: Any,
-    y_prob: Any = None,
+    y_true: ArrayLike | Queries,
+    y_prob: ArrayLike | None = None,
     *,
-    bin_size: Any = "auto",
+    bin_size: int | str = "auto",
     n_bins: int | None = None,
     squared: bool = False,
     method: str = "auto",
     confidence_level: float = 0.95,
     n_resamples: int = 10_000,
-    groups: Any = None,
-    sample_weight: Any = None,
-    pos_label: Any = None,
-    random_state: Any = None,
+    groups: Groups = None,
+    classes: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    pos_label: object = None,
+    random_state: RandomState = None,
 ) -> CalibrationErrorResult:
     """Calibration error with a confidence interval.
 
     Parameters
     ----------
-    y_true : array-like of shape (n_queries,) or Queries
-        Binary labels, or queries in place of both arrays.
-    y_prob : array-like of shape (n_queries,)
-        Predicted probabilities.
+    y_true : array-like of shape (n_samples,) or Queries
+        True labels, or queries in place of both arrays.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Predicted probabilities: of the positive class, or of every class.
     bin_size : int or "auto", default="auto"
-        Queries a bin. "auto" makes about 2 sqrt(N) bins: narrow enough that
+        Queries per bin. "auto" makes about 2 sqrt(N) bins: narrow enough that
         nothing is lost inside them, and chosen without a look at the labels.
     n_bins : int, default=None
         Ask for a number of bins instead of a size.
@@ -218,12 +243,15 @@ def calibration_error_interval(
         Level of the interval.
     n_resamples : int, default=10000
         Number of draws for "sampling" and "bootstrap".
-    groups : array-like of shape (n_queries,), False or None, default=None
+    groups : array-like of shape (n_samples,), False or None, default=None
         Which sentence, document or person each query belongs to. Queries of
         one group may depend on each other; groups are taken as independent.
-        None uses the groups of a Queries object, where it has some, and False
-        ignores them.
-    sample_weight : array-like of shape (n_queries,), default=None
+        None uses the groups of a Queries object, where it has some, and the
+        rows of a 2-D `y_prob`; False takes all queries as independent.
+    classes : array-like of shape (n_classes,), default=None
+        The class of each column of a 2-D `y_prob`; by default the sorted
+        labels of `y_true`.
+    sample_weight : array-like of shape (n_samples,), default=None
         Non-negative weights. For "sampling" an integer weight stands for so
         many copies; otherwise weights say how reliable a row is.
     pos_label : object, default=None
@@ -254,16 +282,14 @@ def calibration_error_interval(
     >>> result.confidence_interval.low < sample.error < result.confidence_interval.high
     True
     """
-    level = check_interval_options(bin_size, n_bins, method, confidence_level, n_resamples)
-    queries = as_queries(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label)
-    return interval_of_queries(
-        queries,
-        bin_size=bin_size,
-        n_bins=n_bins,
-        squared=squared,
-        method=method,
-        level=level,
-        n_resamples=n_resamples,
-        groups=groups,
-        random_state=random_state,
-    )
+    maker = IntervalMaker(bin_size, n_bins, squared, method, confidence_level, n_resamples)
+    if method == "sampling" and groups is not None and groups is not False:
+        raise ValueError(
+            "method='sampling' takes the queries as independent; leave groups out, or use another "
+            "method."
+        )
+    queries = as_queries(
+        y_true, y_prob, classes=classes, groups=groups, sample_weight=sample_weight,
+        pos_label=pos_label,
+    )  # fmt: skip
+    return maker.of_queries(queries, random_state)

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from sklearn_calib._results import ConfidenceInterval, format_table, to_frame
-from sklearn_calib._validation import Array, check_generator, check_integer
-from sklearn_calib.metrics._inference import TooFewError
-from sklearn_calib.metrics._interval import (
-    check_interval_options,
-    interval_of_queries,
-)
-from sklearn_calib.queries import Queries, as_queries, classifier_queries
+from sklearn_calib._results import ConfidenceInterval, PlottedResult, to_frame
+from sklearn_calib._validation import Array, RandomState, check_generator, check_integer
+from sklearn_calib.metrics._inference._sample import TooFewError
+from sklearn_calib.metrics._interval import IntervalMaker
+from sklearn_calib.queries._as_queries import as_queries
+from sklearn_calib.queries._queries import Queries
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 __all__ = ["LabelCalibration", "label_calibration"]
 
 
-@dataclass(frozen=True, eq=False)
-class LabelCalibration:
+@dataclass(frozen=True, eq=False, repr=False)
+class LabelCalibration(PlottedResult):
     """A calibration error with its interval for each label.
 
     Attributes
@@ -78,9 +80,10 @@ class LabelCalibration:
         known = self.error[np.isfinite(self.error)]
         return float(known.mean()) if len(known) else float("nan")
 
-    def _columns(self) -> dict[str, Any]:
+    def _columns(self) -> dict[str, Array]:
         low, high = self.confidence_interval
         return {
+            "label": np.array([str(name) for name in self.labels.tolist()]),
             "count": self.count,
             "n_queries": self.n_queries,
             "error": self.error,
@@ -89,29 +92,24 @@ class LabelCalibration:
             "mean_gap": self.mean_gap,
         }
 
-    def to_frame(self) -> Any:
-        """Return a pandas DataFrame with a row a label."""
-        return to_frame({"label": self.labels.tolist(), **self._columns()}).set_index("label")
-
-    def __str__(self) -> str:
-        return format_table(
-            {"label": [str(name) for name in self.labels.tolist()], **self._columns()}, most=60
-        )
+    def to_frame(self) -> DataFrame:
+        """Return a pandas DataFrame with one row per label."""
+        return to_frame({**self._columns(), "label": self.labels.tolist()}).set_index("label")
 
 
 def label_calibration(
-    y_true: Any,
-    y_prob: Any = None,
+    y_true: ArrayLike | Queries,
+    y_prob: ArrayLike | None = None,
     *,
-    classes: Any = None,
-    bin_size: Any = "auto",
+    classes: ArrayLike | None = None,
+    bin_size: int | str = "auto",
     n_bins: int | None = None,
     squared: bool = False,
     method: str = "auto",
     confidence_level: float = 0.95,
     n_resamples: int = 10_000,
-    sample_weight: Any = None,
-    random_state: Any = None,
+    sample_weight: ArrayLike | None = None,
+    random_state: RandomState = None,
 ) -> LabelCalibration:
     """Calibration error of each label, with its interval.
 
@@ -123,9 +121,10 @@ def label_calibration(
         True classes, or queries with labels in place of both arrays.
     y_prob : array-like of shape (n_samples, n_classes)
         Predicted probabilities.
-    classes : array-like of shape (n_classes,)
-        The class of each column of `y_prob`. A true class that is missing
-        here gets a row as well: the model gave it probability 0.
+    classes : array-like of shape (n_classes,), default=None
+        The class of each column of `y_prob`; by default the sorted labels of
+        `y_true`. A true class that is missing here gets a row as well: the
+        model gave it probability 0.
     bin_size : int or "auto", default="auto"
         As in `calibration_error_interval`.
     n_bins : int, default=None
@@ -146,7 +145,7 @@ def label_calibration(
     Returns
     -------
     LabelCalibration
-        A row a label.
+        One row per label.
 
     See Also
     --------
@@ -165,49 +164,34 @@ def label_calibration(
     >>> bool(table.confidence_interval.low[0] == 0)
     True
     """
-    level = check_interval_options(bin_size, n_bins, method, confidence_level, n_resamples)
-    if isinstance(y_true, Queries):
-        if classes is not None:
-            raise TypeError("classes is part of the Queries object; do not pass it as well.")
-        queries = as_queries(y_true, y_prob, sample_weight=sample_weight)
-    else:
-        if y_prob is None or classes is None:
-            raise TypeError(
-                "Pass y_true, y_prob and the class of each column (classes=...), or a Queries "
-                "object that has labels."
-            )
-        queries = classifier_queries(y_true, y_prob, classes=classes, sample_weight=sample_weight)
+    maker = IntervalMaker(bin_size, n_bins, squared, method, confidence_level, n_resamples)
+    queries = as_queries(y_true, y_prob, classes=classes, sample_weight=sample_weight)
+    if queries.labels is None:
+        raise ValueError(
+            "There is one probability per row, and so a single question. Pass a matrix with one "
+            "column per class, or a Queries object that has labels."
+        )
     rng = check_generator(random_state)
-    rows = []
+    rows: list[tuple[object, ...]] = []
     for name, part in queries.by_label():
         weight = part.sample_weight
-        used = len(part) if weight is None else int(np.count_nonzero(weight))
-        row: list[Any] = [name, int(np.count_nonzero(part.y_true)), len(part)]
+        count = int(np.count_nonzero(part.y_true))
         try:
-            result = interval_of_queries(
-                part,
-                bin_size=bin_size,
-                n_bins=n_bins,
-                squared=squared,
-                method=method,
-                level=level,
-                n_resamples=n_resamples,
-                random_state=rng,
-            )
-            row += [result.error, *result.confidence_interval, result.mean_gap]
+            result = maker.of_queries(part, rng)
+            found = (result.error, *result.confidence_interval, result.mean_gap)
         except TooFewError:
+            used = weight is None or weight.any()
             gap = np.average(part.y_prob - part.y_true, weights=weight) if used else np.nan
-            row += [np.nan, 0.0, 1.0, float(gap)]
-        rows.append(row)
-    names, count, n_queries, error, low, high, gap = zip(*rows, strict=True)
-    assert queries.labels is not None
+            found = (np.nan, 0.0, 1.0, float(gap))
+        rows.append((name, count, len(part), *found))
+    names, counts, n_queries, error, low, high, gap = zip(*rows, strict=True)
     labels = queries.labels[[queries.labels.tolist().index(name) for name in names]]
     return LabelCalibration(
         labels,
-        np.array(count),
+        np.array(counts),
         np.array(n_queries),
         np.array(error),
         ConfidenceInterval(np.array(low), np.array(high)),
         np.array(gap),
-        level,
+        float(confidence_level),
     )

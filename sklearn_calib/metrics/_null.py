@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from sklearn_calib._results import ConfidenceInterval, percent
+from sklearn_calib._results import ConfidenceInterval, Result, percent
 from sklearn_calib._validation import (
     Array,
+    RandomState,
     check_confidence_level,
     check_generator,
     check_integer,
 )
-from sklearn_calib.metrics._error import check_error_options, sorted_error
-from sklearn_calib.metrics._sorting import SortedQueries
-from sklearn_calib.queries import Queries, check_query_options
+from sklearn_calib.metrics._binning._sorted import SortedQueries
+from sklearn_calib.metrics._error import ErrorMeasure
+from sklearn_calib.queries._estimator import check_query_options
+from sklearn_calib.queries._queries import Queries
 
 __all__ = ["CalibrationNull", "calibration_null"]
 
 
-@dataclass(frozen=True, eq=False)
-class CalibrationNull:
+@dataclass(frozen=True, eq=False, repr=False)
+class CalibrationNull(Result):
     """Calibration errors of a model on truths that the model itself drew.
 
     Attributes
@@ -57,7 +60,12 @@ class CalibrationNull:
         """Mean error of the simulations: the noise floor."""
         return float(self.errors.mean())
 
-    def __str__(self) -> str:
+    _shows_table = False
+
+    def _columns(self) -> dict[str, Array]:
+        return {"error": self.errors}
+
+    def _sentence(self) -> str:
         low, high = self.interval
         text = (
             f"A calibrated model would show {self.mean:.4f} ({percent(self.confidence_level)}: "
@@ -74,13 +82,13 @@ def calibration_null(
     y: Any = None,
     *,
     n_simulations: int = 100,
-    bin_size: Any = "auto",
+    bin_size: int | str = "auto",
     n_bins: int | None = None,
     norm: str = "l2",
     squared: bool = False,
     debias: bool = False,
     confidence_level: float = 0.95,
-    random_state: Any = None,
+    random_state: RandomState = None,
     **options: Any,
 ) -> CalibrationNull:
     """Calibration errors that a perfectly calibrated model would show on these data.
@@ -149,7 +157,7 @@ def calibration_null(
     >>> null.pvalue > 0.01
     True
     """
-    measured = check_error_options(bin_size, n_bins, norm, squared, debias)
+    measure = ErrorMeasure(bin_size, n_bins, norm, squared, debias)
     n_simulations = check_integer(n_simulations, "n_simulations")
     level = check_confidence_level(confidence_level)
     for method in ("sample", "calibration_queries"):
@@ -168,44 +176,37 @@ def calibration_null(
     else:
         ask = maker(X, **options)
     samples = model.sample(X, n_simulations, random_state=rng)
-    measure = None
-    errors = np.empty(n_simulations)
-    for k in range(n_simulations):
-        queries = ask([sample[k] for sample in samples])
-        if measure is None:
-            measure = _Measure(queries, measured)
-        errors[k] = measure(queries)
-    assert measure is not None
+    drawn = (ask([sample[k] for sample in samples]) for k in range(n_simulations))
+    first = next(drawn)
+    order = _Order(first)
+    errors = np.array([measure.of_sorted(order.sort(queries)) for queries in chain([first], drawn)])
     error = pvalue = None
     if y is not None:
-        error = measure(ask(y))
+        error = measure.of_sorted(order.sort(ask(y)))
         pvalue = float((1 + np.count_nonzero(errors >= error)) / (1 + n_simulations))
     tail = 50.0 * (1.0 - level)
     low, high = np.percentile(errors, [tail, 100.0 - tail]).tolist()
     return CalibrationNull(
-        errors, ConfidenceInterval(low, high), level, error, pvalue, len(measure.order)
+        errors, ConfidenceInterval(low, high), level, error, pvalue, len(order.rows)
     )
 
 
-class _Measure:
-    """Measures the error of queries whose predictions never change: they are sorted once."""
+class _Order:
+    """The order of queries whose predictions never change: they are sorted once."""
 
-    def __init__(self, queries: Queries, measured: dict[str, Any]) -> None:
+    def __init__(self, queries: Queries) -> None:
         weight = queries.sample_weight
         kept = np.arange(len(queries)) if weight is None else np.flatnonzero(weight)
         if len(kept) == 0:
             raise ValueError("The model makes no queries about X, so that there is no error.")
         self.given = queries.y_prob
-        self.order = kept[np.argsort(queries.y_prob[kept], kind="stable")]
-        self.y_prob = self.given[self.order]
-        self.weight = None if weight is None else weight[self.order]
-        many = queries.labels is not None and len(queries.labels) > 1
-        self.measured = {**measured, "least_bins": 2 if many else 1}
+        self.rows = kept[np.argsort(queries.y_prob[kept], kind="stable")]
+        self.y_prob = self.given[self.rows]
+        self.weight = None if weight is None else weight[self.rows]
 
-    def __call__(self, queries: Queries) -> float:
-        order = self.order
+    def sort(self, queries: Queries) -> SortedQueries:
+        """Return the queries in order of prediction, with the answers that they have."""
         if queries.y_prob is not self.given and not np.array_equal(queries.y_prob, self.given):
             # Questions that depend on the truth, such as tags that the model does not know.
-            return _Measure(queries, self.measured)(queries)
-        ordered = SortedQueries(queries.y_true[order], self.y_prob, self.weight)
-        return sorted_error(ordered, **self.measured)
+            return _Order(queries).sort(queries)
+        return SortedQueries(queries.y_true[self.rows], self.y_prob, self.weight)

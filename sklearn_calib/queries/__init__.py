@@ -1,19 +1,16 @@
 """Queries, and how the predictions of models become queries."""
 
-from sklearn_calib.queries._classifier import AVERAGES, classifier_queries
-from sklearn_calib.queries._links import LinkQuestions, link_queries
-from sklearn_calib.queries._options import check_query_options
-from sklearn_calib.queries._queries import Queries, as_queries
-from sklearn_calib.queries._tags import UNITS, tag_queries
+from sklearn_calib.queries._classifier import classifier_queries
+from sklearn_calib.queries._estimator import estimator_queries, fold_queries
+from sklearn_calib.queries._links import link_queries
+from sklearn_calib.queries._queries import Queries
+from sklearn_calib.queries._tags import tag_queries
 
 __all__ = [
-    "AVERAGES",
-    "UNITS",
-    "LinkQuestions",
     "Queries",
-    "as_queries",
-    "check_query_options",
     "classifier_queries",
+    "estimator_queries",
+    "fold_queries",
     "link_queries",
     "tag_queries",
 ]

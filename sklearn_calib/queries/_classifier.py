@@ -2,41 +2,42 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklearn_calib._validation import (
     Array,
     check_array_like,
     check_binary_labels,
     check_classes,
+    check_columns,
     check_labels,
     check_option,
+    check_probability_matrix,
+    check_row_sums,
     check_same_length,
     check_sample_weight,
-    check_y_prob,
     distinct_labels,
 )
 from sklearn_calib.queries._queries import Queries
 
-__all__ = ["AVERAGES", "classifier_queries", "matrix_queries", "with_unmet_classes"]
+__all__ = ["classifier_queries"]
 
 AVERAGES = ("micro", "macro", "top_label")
 
 
 def classifier_queries(
-    y_true: Any,
-    y_prob: Any,
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
     *,
-    classes: Any,
+    classes: ArrayLike | None = None,
     average: str = "micro",
-    pos_label: Any = None,
-    sample_weight: Any = None,
+    pos_label: object = None,
+    sample_weight: ArrayLike | None = None,
 ) -> Queries:
     """Turn the predictions of a classifier into queries.
 
-    With two classes there is one query a row: is it the positive class? With
+    With two classes there is one query per row: is it the positive class? With
     more there is one for each row and class: is this row of class c?
 
     Parameters
@@ -47,8 +48,9 @@ def classifier_queries(
         probability 0, and their queries say so.
     y_prob : array-like of shape (n_samples, n_classes)
         What `predict_proba` returned.
-    classes : array-like of shape (n_classes,)
-        The class of each column, e.g. `classifier.classes_`.
+    classes : array-like of shape (n_classes,), default=None
+        The class of each column, e.g. `classifier.classes_`; by default the
+        sorted labels of `y_true`, if there are as many as columns.
     average : {"micro", "macro", "top_label"}, default="micro"
         "micro" and "macro" ask about every class; "top_label" asks only
         whether the class with the largest probability is the right one.
@@ -78,16 +80,32 @@ def classifier_queries(
     array([0.2, 0.3])
     """
     check_option(average, "average", AVERAGES)
-    classes = check_classes(classes)
-    proba = check_y_prob(y_prob, classes)
+    proba = check_probability_matrix(y_prob)
     y = check_array_like(y_true, "y_true")
     if y.ndim == 2 and y.shape[1] > 1:
-        return _multilabel_queries(y, proba, classes, average, pos_label, sample_weight)
-    y = check_labels(y_true)
+        names = np.arange(proba.shape[1]) if classes is None else check_classes(classes)
+        return _multilabel_queries(y, proba, names, average, pos_label, sample_weight)
+    y = check_labels(y)
+    names = _inferred_classes(y, proba) if classes is None else check_classes(classes)
+    check_columns(proba, names)
     check_same_length(y_true=y, y_prob=proba)
+    check_same_types(y, names)
+    check_row_sums(proba)
     weight = check_sample_weight(sample_weight, len(y))
+    return class_queries(y, proba, names, average=average, pos_label=pos_label, weight=weight)
 
-    check_same_types(y, classes)
+
+def class_queries(
+    y: Array,
+    proba: Array,
+    classes: Array,
+    *,
+    average: str,
+    pos_label: object,
+    weight: Array | None,
+    group: Array | None = None,
+) -> Queries:
+    """Return the queries of checked classes and probabilities; `group` numbers groups of rows."""
     if average == "top_label":
         top = proba.argmax(axis=1)
         # Equality, not look-up: a true class without a column is simply not the top one.
@@ -96,9 +114,9 @@ def classifier_queries(
             proba[np.arange(len(y)), top],
             codes=top,
             names=classes,
+            group=group,
             weight=weight,
         )
-
     classes, proba = with_unmet_classes(y, proba, classes)
     if len(classes) <= 2:
         positive = len(classes) - 1 if pos_label is None else _index(classes, pos_label)
@@ -107,6 +125,7 @@ def classifier_queries(
             proba[:, positive],
             codes=np.zeros(len(y), dtype=np.intp),
             names=classes[[positive]],
+            group=group,
             weight=weight,
         )
     if pos_label is not None:
@@ -114,7 +133,18 @@ def classifier_queries(
             f"pos_label={pos_label!r} is set, but there are {len(classes)} classes, and every one "
             "of them is asked about. Leave pos_label out."
         )
-    return matrix_queries(y[:, None] == classes[None, :], proba, classes, weight)
+    return entry_queries(y[:, None] == classes[None, :], proba, classes, weight, group)
+
+
+def _inferred_classes(y: Array, proba: Array) -> Array:
+    """Return the classes of the columns, where the true classes leave no doubt about them."""
+    classes = distinct_labels(y)
+    if len(classes) != proba.shape[1]:
+        raise ValueError(
+            f"y_true has {len(classes)} distinct labels but y_prob has {proba.shape[1]} columns: "
+            "name the class of each column with classes=, e.g. classifier.classes_."
+        )
+    return classes
 
 
 def check_same_types(y: Array, classes: Array) -> None:
@@ -139,7 +169,7 @@ def with_unmet_classes(y: Array, proba: Array, classes: Array) -> tuple[Array, A
     return joined[order], padded[:, order]
 
 
-def _index(classes: Array, label: Any) -> int:
+def _index(classes: Array, label: object) -> int:
     found = np.flatnonzero(classes == label)
     if len(found) == 0:
         raise ValueError(
@@ -148,7 +178,7 @@ def _index(classes: Array, label: Any) -> int:
     return int(found[0])
 
 
-def matrix_queries(
+def entry_queries(
     y: Array, proba: Array, names: Array, weight: Array | None, group: Array | None = None
 ) -> Queries:
     """Return one query for each entry of a matrix.
@@ -163,21 +193,28 @@ def matrix_queries(
         names=names,
         group=np.repeat(np.arange(n) if group is None else group, k),
         weight=None if weight is None else np.repeat(weight, k),
+        numbered=group is None,
     )
 
 
 def _multilabel_queries(
-    y: Array, proba: Array, classes: Array, average: str, pos_label: Any, sample_weight: Any
+    y: Array,
+    proba: Array,
+    classes: Array,
+    average: str,
+    pos_label: object,
+    sample_weight: ArrayLike | None,
 ) -> Queries:
     if average == "top_label" or pos_label is not None:
         raise ValueError(
             "y_true is an indicator matrix, where a row may have several labels: "
             "average='top_label' and pos_label do not apply."
         )
+    check_columns(proba, classes)
     if y.shape != proba.shape:
         raise ValueError(
             f"y_true has shape {y.shape} and y_prob has shape {proba.shape}: an indicator matrix "
             "needs the same shape as the probabilities."
         )
     answers = check_binary_labels(y.ravel()).reshape(y.shape)
-    return matrix_queries(answers, proba, classes, check_sample_weight(sample_weight, len(y)))
+    return entry_queries(answers, proba, classes, check_sample_weight(sample_weight, len(y)))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from sklearn_calib._results import read_only, to_frame
 from sklearn_calib._validation import (
     Array,
     check_array_like,
@@ -19,15 +21,14 @@ from sklearn_calib._validation import (
     check_sample_weight,
 )
 
-__all__ = ["Queries", "as_queries", "object_array"]
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+__all__ = ["Queries"]
 
 
-def _read_only(array: Array | None) -> Array | None:
-    if array is None:
-        return None
-    view = array.view()
-    view.flags.writeable = False
-    return view
+def _frozen(array: Array | None) -> Array | None:
+    return None if array is None else read_only(array)
 
 
 def object_array(values: Any) -> Array:
@@ -58,10 +59,15 @@ class Queries:
     ----------
     labels : ndarray or None
         The distinct labels.
+    n_groups : int
+        Number of distinct groups; without groups, of queries.
+    units : ndarray of int or None
+        The groups as numbers from 0; None where every query stands for itself.
 
     See Also
     --------
     classifier_queries : Turn the predictions of a classifier into queries.
+    estimator_queries : Ask a fitted model for its queries.
 
     Examples
     --------
@@ -75,26 +81,27 @@ class Queries:
 
     def __init__(
         self,
-        y_true: Any,
-        y_prob: Any,
+        y_true: ArrayLike,
+        y_prob: ArrayLike,
         *,
-        label: Any = None,
-        group: Any = None,
-        sample_weight: Any = None,
+        label: ArrayLike | Sequence[object] | None = None,
+        group: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> None:
         # Copies, so that nobody can change the queries from outside.
         y = np.array(check_binary_labels(y_true))
         q = np.array(check_probability_vector(y_prob))
-        codes = names = None
+        codes = names = groups = None
         if label is not None:
-            label = label if hasattr(label, "__len__") else list(label)
-        check_same_length(y_true=y, y_prob=q, label=label)
-        if label is not None:
-            codes, names = _encode(label)
+            asked = label if hasattr(label, "__len__") else list(label)  # type: ignore[call-overload]
+            check_same_length(y_true=y, y_prob=q, label=asked)
+            codes, names = _encode(asked)
+        else:
+            check_same_length(y_true=y, y_prob=q)
         if group is not None:
-            group = np.array(check_groups(group, len(q), "group"))
+            groups = np.array(check_groups(group, len(q), "group"))
         weight = check_sample_weight(sample_weight, len(q))
-        self._set(y, q, codes, names, group, None if weight is None else np.array(weight))
+        self._set(y, q, codes, names, groups, None if weight is None else np.array(weight))
 
     def _set(
         self,
@@ -105,12 +112,12 @@ class Queries:
         group: Array | None,
         weight: Array | None,
     ) -> None:
-        self._y = _read_only(y)
-        self._q = _read_only(q)
-        self._codes = _read_only(codes)
-        self._names = _read_only(names)
-        self._group = _read_only(group)
-        self._weight = _read_only(weight)
+        self._y = read_only(y)
+        self._q = read_only(q)
+        self._codes = _frozen(codes)
+        self._names = _frozen(names)
+        self._group = _frozen(group)
+        self._weight = _frozen(weight)
 
     @classmethod
     def _from_checked(
@@ -122,22 +129,26 @@ class Queries:
         names: Array | None = None,
         group: Array | None = None,
         weight: Array | None = None,
+        numbered: bool = False,
     ) -> Queries:
-        """Build queries from arrays that are known to be right, without a copy or a check."""
+        """Build queries from arrays that are known to be right, without a copy or a check.
+
+        `numbered` says that the groups are whole numbers from 0, none of them left out.
+        """
         self = cls.__new__(cls)
         self._set(y, q, codes, names, group, weight)
+        if numbered and group is not None:
+            self.__dict__["_group_codes"] = self._group
         return self
 
     @property
     def y_true(self) -> Array:
         """The answers, as bools."""
-        assert self._y is not None
         return self._y
 
     @property
     def y_prob(self) -> Array:
         """The predicted probabilities."""
-        assert self._q is not None
         return self._q
 
     @cached_property
@@ -145,7 +156,7 @@ class Queries:
         """Which question each query asks, or None."""
         if self._codes is None or self._names is None:
             return None
-        return _read_only(self._names[self._codes])
+        return read_only(self._names[self._codes])
 
     @property
     def labels(self) -> Array | None:
@@ -156,6 +167,22 @@ class Queries:
     def group(self) -> Array | None:
         """The group of each query, or None."""
         return self._group
+
+    @cached_property
+    def _group_codes(self) -> Array | None:
+        """The groups as numbers from 0."""
+        return None if self._group is None else np.unique(self._group, return_inverse=True)[1]
+
+    @cached_property
+    def n_groups(self) -> int:
+        """Number of distinct groups; without groups, of queries."""
+        codes = self._group_codes
+        return len(self) if codes is None else int(codes.max(initial=-1)) + 1
+
+    @property
+    def units(self) -> Array | None:
+        """The groups as numbers from 0, or None where every query stands for itself."""
+        return None if self.n_groups == len(self) else self._group_codes
 
     @property
     def sample_weight(self) -> Array | None:
@@ -170,12 +197,23 @@ class Queries:
         if self._names is not None:
             parts.append(f"{len(self._names):,} labels")
         if self._group is not None:
-            parts.append(f"{len(np.unique(self._group)):,} groups")
+            parts.append(f"{self.n_groups:,} groups")
         if self._weight is not None:
             parts.append("weighted")
         return f"<Queries: {', '.join(parts)}>"
 
-    def where(self, *, label: Any = None, mask: Any = None) -> Queries:
+    def to_frame(self) -> DataFrame:
+        """Return the queries as a pandas DataFrame, one row per query."""
+        columns = {
+            "y_true": self.y_true,
+            "y_prob": self.y_prob,
+            "label": None if self.label is None else self.label.tolist(),
+            "group": self.group,
+            "sample_weight": self.sample_weight,
+        }
+        return to_frame({name: column for name, column in columns.items() if column is not None})
+
+    def where(self, *, label: object = None, mask: ArrayLike | None = None) -> Queries:
         """Return the queries of one label, or those that a boolean mask keeps.
 
         Parameters
@@ -198,31 +236,27 @@ class Queries:
         2
         """
         keep = np.ones(len(self), dtype=bool)
+        code, names = 0, self._names
         if label is not None:
-            keep &= self._codes == self._code_of(label)
+            if self._codes is None or names is None:
+                raise ValueError("These queries have no labels, so that none can be chosen.")
+            if label not in names.tolist():
+                raise ValueError(f"label={label!r} is not among the labels {names.tolist()[:10]}.")
+            code = names.tolist().index(label)
+            keep &= self._codes == code
         if mask is not None:
-            mask = check_array_like(mask, "mask")
-            if mask.dtype != bool or mask.shape != keep.shape:
+            chosen_rows = check_array_like(mask, "mask")
+            if chosen_rows.dtype != bool or chosen_rows.shape != keep.shape:
                 raise ValueError(
-                    f"mask must be a boolean array of shape {keep.shape}; got dtype {mask.dtype} "
-                    f"and shape {mask.shape}."
+                    f"mask must be a boolean array of shape {keep.shape}; got dtype "
+                    f"{chosen_rows.dtype} and shape {chosen_rows.shape}."
                 )
-            keep &= mask
+            keep &= chosen_rows
         chosen = self._take(np.flatnonzero(keep))
-        if label is not None:
-            assert chosen._codes is not None
-            code = self._code_of(label)
-            chosen._names = _read_only(self._names[code : code + 1])  # type: ignore[index]
-            chosen._codes = _read_only(np.zeros(len(chosen), dtype=np.intp))
+        if label is not None and names is not None:
+            chosen._names = read_only(names[code : code + 1])
+            chosen._codes = read_only(np.zeros(len(chosen), dtype=np.intp))
         return chosen
-
-    def _code_of(self, label: Any) -> int:
-        if self._names is None:
-            raise ValueError("These queries have no labels, so that none can be chosen.")
-        for code, name in enumerate(self._names.tolist()):
-            if name == label:
-                return code
-        raise ValueError(f"label={label!r} is not among the labels {self._names.tolist()[:10]}.")
 
     def _take(self, rows: Array) -> Queries:
         def pick(array: Array | None) -> Array | None:
@@ -237,7 +271,7 @@ class Queries:
             weight=pick(self._weight),
         )
 
-    def with_groups(self, group: Any) -> Queries:
+    def with_groups(self, group: ArrayLike | None) -> Queries:
         """Return the same queries with other groups.
 
         Parameters
@@ -250,13 +284,12 @@ class Queries:
         Queries
             The queries with these groups.
         """
-        group = None if group is None else check_groups(group, len(self), "group")
         return Queries._from_checked(
             self.y_true,
             self.y_prob,
             codes=self._codes,
             names=self._names,
-            group=group,
+            group=None if group is None else check_groups(group, len(self), "group"),
             weight=self._weight,
         )
 
@@ -312,20 +345,23 @@ class Queries:
                     "of them or for none."
                 )
         codes = names = group = weight = None
-        if parts[0]._names is not None:
-            names = object_array(list(dict.fromkeys(n for part in parts for n in _names_of(part))))
-            index = {name: code for code, name in enumerate(names)}
+        labelled = [(p._names.tolist(), p._codes) for p in parts if p._names is not None]
+        if labelled:
+            distinct = list(dict.fromkeys(name for own, _ in labelled for name in own))
+            index = {name: code for code, name in enumerate(distinct)}
             codes = np.concatenate(
-                [np.array([index[n] for n in _names_of(p)], dtype=np.intp)[p._codes] for p in parts]
+                [np.array([index[n] for n in own], dtype=np.intp)[c] for own, c in labelled]
             )
-            names = _tidy(names)
-        if parts[0]._group is not None:
-            groups: list[Any] = [part.group for part in parts]
-            if not shared_groups:
-                groups = _distinct_groups(groups)
+            names = _tidy(distinct)
+        groups = [part._group for part in parts if part._group is not None]
+        if groups and shared_groups:
             group = np.concatenate(groups)
-        if parts[0]._weight is not None:
-            weights: list[Any] = [part.sample_weight for part in parts]
+        elif groups:
+            numbered = [part._group_codes for part in parts if part._group_codes is not None]
+            first = np.cumsum([0, *(part.n_groups for part in parts)])
+            group = np.concatenate([c + n for c, n in zip(numbered, first[:-1], strict=True)])
+        weights = [part._weight for part in parts if part._weight is not None]
+        if weights:
             weight = np.concatenate(weights)
         return Queries._from_checked(
             np.concatenate([part.y_true for part in parts]),
@@ -334,29 +370,15 @@ class Queries:
             names=names,
             group=group,
             weight=weight,
+            numbered=not shared_groups,
         )
 
 
-def _distinct_groups(groups: list[Any]) -> list[Any]:
-    """Give the groups numbers so that no two parts share one."""
-    numbered, offset = [], 0
-    for group in groups:
-        ids, inverse = np.unique(group, return_inverse=True)
-        numbered.append(inverse + offset)
-        offset += len(ids)
-    return numbered
-
-
-def _names_of(part: Queries) -> list[Any]:
-    assert part._names is not None
-    return part._names.tolist()
-
-
-def _tidy(names: Array) -> Array:
+def _tidy(names: Sequence[Any]) -> Array:
     """Return names in their natural dtype, or as objects where they are tuples."""
     if any(isinstance(name, tuple) for name in names):
-        return names
-    return np.array(names.tolist())
+        return object_array(names)
+    return np.array(names)
 
 
 def _encode(label: Any) -> tuple[Array, Array]:
@@ -368,25 +390,3 @@ def _encode(label: Any) -> tuple[Array, Array]:
         return np.array([index[v] for v in values], dtype=np.intp), object_array(distinct)
     names, codes = np.unique(check_labels(label, "label"), return_inverse=True)
     return codes, names
-
-
-def as_queries(
-    y_true: Any, y_prob: Any = None, *, sample_weight: Any = None, pos_label: Any = None
-) -> Queries:
-    """Return the queries behind (y_true, y_prob), or those given in their place."""
-    if isinstance(y_true, Queries):
-        extra = {"y_prob": y_prob, "sample_weight": sample_weight, "pos_label": pos_label}
-        for name, value in extra.items():
-            if value is not None:
-                raise TypeError(f"{name} is part of the Queries object; do not pass it as well.")
-        if len(y_true) == 0:
-            raise ValueError("The Queries object is empty: at least one query is needed.")
-        if y_true.sample_weight is not None and not y_true.sample_weight.any():
-            raise ValueError("All queries have weight zero, so that no query is left.")
-        return y_true
-    if y_prob is None:
-        raise TypeError("Pass y_true and y_prob, or a single Queries object.")
-    q = check_probability_vector(y_prob)
-    y = check_binary_labels(y_true, pos_label)
-    check_same_length(y_true=y, y_prob=q)
-    return Queries._from_checked(y, q, weight=check_sample_weight(sample_weight, len(q)))

@@ -24,7 +24,7 @@ from sklearn_calib._validation_sequences import (
 from sklearn_calib.queries._classifier import (
     AVERAGES,
     classifier_queries,
-    matrix_queries,
+    entry_queries,
     with_unmet_classes,
 )
 from sklearn_calib.queries._queries import Queries, object_array
@@ -130,7 +130,7 @@ def tag_queries(
         return queries.with_groups(np.repeat(sentence, len(queries) // len(sentence)))
     classes, proba = with_unmet_classes(tags, proba, classes)
     answers = _one_hot(tags.tolist(), classes.tolist())
-    return matrix_queries(answers, proba, classes, weight, sentence)
+    return entry_queries(answers, proba, classes, weight, sentence)
 
 
 def _pair_queries(
@@ -166,7 +166,7 @@ def _pair_queries(
             group=sentence,
             weight=weight,
         )
-    return matrix_queries(answers, proba, names, weight, sentence)
+    return entry_queries(answers, proba, names, weight, sentence)
 
 
 def _check_rows(proba: Array, n: int, thing: str) -> None:

@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_calib.queries import Queries, as_queries, classifier_queries
+from sklearn_calib.queries._as_queries import as_queries
+from sklearn_calib.queries._classifier import classifier_queries
+from sklearn_calib.queries._queries import Queries
 from sklearn_calib.report._page import page
 from sklearn_calib.report._read import FileError, as_labels, as_numbers, read_columns
 from sklearn_calib.report._summary import summarise

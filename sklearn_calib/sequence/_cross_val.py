@@ -20,7 +20,8 @@ from sklearn_calib._validation_sequences import (
     check_tags,
     flatten,
 )
-from sklearn_calib.queries import UNITS, Queries, tag_queries
+from sklearn_calib.queries._queries import Queries
+from sklearn_calib.queries._tags import UNITS, tag_queries
 from sklearn_calib.sequence._packing import starts_of
 from sklearn_calib.sequence._tagger import frequent_pairs
 

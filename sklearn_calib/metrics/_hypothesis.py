@@ -5,16 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse, special
 
-from sklearn_calib._validation import Array, check_generator, check_integer, check_option
-from sklearn_calib.metrics._inference import Sample, check_inference_bins, make_sample
-from sklearn_calib.metrics._score_interval import null_pvalue
-from sklearn_calib.metrics._sorting import SortedQueries
-from sklearn_calib.queries import as_queries
+from sklearn_calib._results import Result
+from sklearn_calib._validation import (
+    Array,
+    RandomState,
+    check_generator,
+    check_integer,
+    check_option,
+)
+from sklearn_calib.metrics._inference._debiased import debiased_square
+from sklearn_calib.metrics._inference._sample import Sample, check_inference_bins, make_sample
+from sklearn_calib.metrics._inference._score_interval import null_pvalue
+from sklearn_calib.queries._as_queries import Groups, as_queries
+from sklearn_calib.queries._queries import Queries
 
 __all__ = ["CalibrationTestResult", "calibration_test"]
 
@@ -28,8 +36,8 @@ _RESAMPLE_UP_TO = 20_000
 _CHUNK = 1_000_000
 
 
-@dataclass(frozen=True, eq=False)
-class CalibrationTestResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class CalibrationTestResult(Result):
     """A test of perfect calibration.
 
     Attributes
@@ -54,7 +62,17 @@ class CalibrationTestResult:
     method: str
     name: str
 
-    def __str__(self) -> str:
+    _shows_table = False
+
+    def _columns(self) -> dict[str, list[object]]:
+        return {
+            "name": [self.name],
+            "statistic": [self.statistic],
+            "pvalue": [self.pvalue],
+            "method": [self.method],
+        }
+
+    def _sentence(self) -> str:
         return (
             f"{self.name} statistic {self.statistic:.4g}, p = {self.pvalue:.3g} for perfect "
             f"calibration ({self.method})"
@@ -62,34 +80,35 @@ class CalibrationTestResult:
 
 
 def calibration_test(
-    y_true: Any,
-    y_prob: Any = None,
+    y_true: ArrayLike | Queries,
+    y_prob: ArrayLike | None = None,
     *,
     statistic: str = "binned",
-    bin_size: Any = "auto",
+    bin_size: int | str = "auto",
     n_bins: int | None = None,
     method: str = "auto",
     n_resamples: int = 999,
-    groups: Any = None,
-    sample_weight: Any = None,
-    pos_label: Any = None,
-    random_state: Any = None,
+    groups: Groups = None,
+    classes: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    pos_label: object = None,
+    random_state: RandomState = None,
 ) -> CalibrationTestResult:
     """Test the hypothesis that every prediction is right.
 
     Parameters
     ----------
-    y_true : array-like of shape (n_queries,) or Queries
-        Binary labels, or queries in place of both arrays.
-    y_prob : array-like of shape (n_queries,)
-        Predicted probabilities.
+    y_true : array-like of shape (n_samples,) or Queries
+        True labels, or queries in place of both arrays.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Predicted probabilities: of the positive class, or of every class.
     statistic : {"binned", "kuiper"}, default="binned"
         "binned" is the debiased squared error over adaptive bins. "kuiper"
         needs no bins: it is the range of the running sum of `y_true - y_prob`
         in order of prediction, and is strongest where predictions are too
         high or too low over a long stretch.
     bin_size : int or "auto", default="auto"
-        Queries a bin; "auto" makes about 2 sqrt(N) bins.
+        Queries per bin; "auto" makes about 2 sqrt(N) bins.
     n_bins : int, default=None
         Ask for a number of bins instead of a size.
     method : {"auto", "resampling", "asymptotic"}, default="auto"
@@ -99,12 +118,15 @@ def calibration_test(
         there are no groups.
     n_resamples : int, default=999
         Number of resamples; the p-value is at least 1 / (n_resamples + 1).
-    groups : array-like of shape (n_queries,), False or None, default=None
+    groups : array-like of shape (n_samples,), False or None, default=None
         Which sentence, document or person each query belongs to, as in
         `calibration_error_interval`. With groups, "resampling" flips the sign
         of whole groups of residuals, which rejects too often where residuals
         are far from symmetric.
-    sample_weight : array-like of shape (n_queries,), default=None
+    classes : array-like of shape (n_classes,), default=None
+        The class of each column of a 2-D `y_prob`; by default the sorted
+        labels of `y_true`.
+    sample_weight : array-like of shape (n_samples,), default=None
         Non-negative weights.
     pos_label : object, default=None
         The label whose probability `y_prob` gives.
@@ -146,8 +168,11 @@ def calibration_test(
     check_option(method, "method", METHODS)
     check_integer(n_resamples, "n_resamples", low=19)
     check_inference_bins(bin_size, n_bins)
-    queries = as_queries(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label)
-    sample = make_sample(queries, bin_size, n_bins, groups)
+    queries = as_queries(
+        y_true, y_prob, classes=classes, groups=groups, sample_weight=sample_weight,
+        pos_label=pos_label,
+    )  # fmt: skip
+    sample = make_sample(queries, bin_size, n_bins)
     if method == "auto":
         small = len(queries) <= _RESAMPLE_UP_TO and not sample.grouped
         method = "resampling" if small else "asymptotic"
@@ -168,13 +193,9 @@ def calibration_test(
     return CalibrationTestResult(value, (above + 1) / (n_resamples + 1), method, statistic)
 
 
-def _weights(queries: SortedQueries) -> Array:
-    return np.ones(len(queries)) if queries.w is None else queries.w
-
-
 def _redrawn(sample: Sample, n: int, rng: np.random.Generator) -> Iterator[Array]:
-    """Yield weighted residuals of answers drawn from the predictions, a row a draw."""
-    q, w = sample.ordered.q, _weights(sample.ordered)
+    """Yield weighted residuals of answers drawn from the predictions, one row per draw."""
+    q, w = sample.ordered.q, sample.ordered.weights
     step = max(1, _CHUNK // len(q))
     for start in range(0, n, step):
         answers = rng.random((min(step, n - start), len(q))) < q
@@ -182,10 +203,9 @@ def _redrawn(sample: Sample, n: int, rng: np.random.Generator) -> Iterator[Array
 
 
 def _flipped(sample: Sample, n: int, rng: np.random.Generator) -> Iterator[Array]:
-    """Yield weighted residuals with the sign of whole groups flipped, a row a draw."""
-    group = sample.ordered.group
-    assert group is not None
-    r = (sample.ordered.y - sample.ordered.q) * _weights(sample.ordered)
+    """Yield weighted residuals with the sign of whole groups flipped, one row per draw."""
+    r = sample.ordered.weighted_residuals
+    group = np.arange(len(r)) if sample.ordered.unit is None else sample.ordered.unit
     step = max(1, _CHUNK // len(r))
     n_groups = int(group.max()) + 1
     for start in range(0, n, step):
@@ -198,28 +218,27 @@ class _Binned:
 
     def __init__(self, sample: Sample) -> None:
         self.sample = sample
-        self.factor = sample.form.factor
-        group = sample.ordered.group
-        self.cells: Callable[[Array], Array] = np.square
-        if group is not None:
+        bins, unit = sample.bins, sample.ordered.unit
+        self.own_squares: Callable[[Array], Array] = lambda draws: bins.sum(np.square(draws))
+        if unit is not None:
             # Residuals of one group in one bin are added up before they are squared.
-            n_bins = len(sample.ends)
-            bins = np.repeat(np.arange(n_bins), np.diff(sample.ends, prepend=0))
-            cell, code = np.unique(group * n_bins + bins, return_inverse=True)
-            add = sparse.csr_array(
-                (np.ones(len(code)), (code, np.arange(len(code)))), shape=(len(cell), len(code))
+            cell, code = np.unique(
+                bins.of_queries(np.arange(len(bins))) * (int(unit.max()) + 1) + unit,
+                return_inverse=True,
             )
-            self.cells = lambda draws: np.square(add @ draws.T).T
-            self.own_factor = self.factor[cell % n_bins]
-        else:
-            self.own_factor = np.repeat(self.factor, np.diff(sample.ends, prepend=0))
+            shape = (len(cell), len(code))
+            add = sparse.csr_array((np.ones(len(code)), (code, np.arange(len(code)))), shape)
+            first = np.searchsorted(cell // (int(unit.max()) + 1), np.arange(len(bins)))
+            self.own_squares = lambda draws: (
+                np.add.reduceat(np.square(add @ draws.T), first, axis=0).T
+            )
 
     def value(self) -> float:
         return self.sample.moments.square
 
     def of_draws(self, draws: Array) -> Array:
-        sums = np.add.reduceat(draws, self.sample.starts, axis=1)
-        return np.square(sums) @ self.factor - self.cells(draws) @ self.own_factor
+        sums = self.sample.bins.sum(draws)
+        return debiased_square(sums, self.own_squares(draws), self.sample.form.factor)
 
     def pvalue(self, value: float) -> float:
         return null_pvalue(self.sample.moments)
@@ -231,12 +250,12 @@ class _Kuiper:
     def __init__(self, sample: Sample) -> None:
         ordered = sample.ordered
         self.ends = ordered.runs - 1
-        self.r = (ordered.y - ordered.q) * _weights(ordered)
-        variance = float(np.sum(np.square(_weights(ordered)) * ordered.q * (1.0 - ordered.q)))
-        if ordered.group is not None:
+        self.r = ordered.weighted_residuals
+        variance = float(np.sum(np.square(ordered.weights) * ordered.q * (1.0 - ordered.q)))
+        if ordered.unit is not None:
             # Residuals of a group may add up, or cancel as those of the classes of a row do.
             # In the latter case the end of the walk says nothing about its way there.
-            together = np.square(np.bincount(ordered.group, weights=self.r)).sum()
+            together = np.square(np.bincount(ordered.unit, weights=self.r)).sum()
             variance = max(variance, float(together))
         self.sd = math.sqrt(variance)
 

@@ -6,8 +6,9 @@ import numpy as np
 from scipy import special, stats
 
 from sklearn_calib._validation import Array
-from sklearn_calib.metrics._bins import CalibrationBins
-from sklearn_calib.metrics._pairs import PairForm
+from sklearn_calib.metrics._binning._binned import BinnedQueries
+from sklearn_calib.metrics._inference._debiased import debiased_square, pair_factor
+from sklearn_calib.metrics._inference._grouped import PairForm
 
 # Numbers drawn at a time, so that they stay in cache and memory stays bounded.
 _CHUNK = 65_536
@@ -15,7 +16,7 @@ _BOOTSTRAP_CHUNK = 4_000_000
 
 
 def sampled_errors(
-    bins: CalibrationBins, n_resamples: int, rng: np.random.Generator, squared: bool
+    bins: BinnedQueries, n_resamples: int, rng: np.random.Generator, squared: bool
 ) -> Array:
     """Draw errors as Algorithm 2 does: each bin's frequency from its normal law, then recompute."""
     p = bins.prob_true
@@ -23,7 +24,7 @@ def sampled_errors(
     share = bins.weight / bins.weight.sum()
     # Bins whose answers all agree have no spread to draw from.
     drawn = np.flatnonzero(sd > 0.0)
-    fixed = float(np.dot(share, np.where(sd > 0.0, 0.0, np.square(bins.gap))))
+    fixed = float(np.dot(share, np.where(sd > 0.0, 0.0, np.square(bins.prob_pred - p))))
     errors = np.full(n_resamples, fixed)
     width = max(1, min(len(drawn), _CHUNK))
     for start in range(0, len(drawn), width):
@@ -57,13 +58,10 @@ def bootstrap_squares(form: PairForm, n_resamples: int, rng: np.random.Generator
         counts = np.empty((n_units, stop - row))
         for i in range(stop - row):
             counts[:, i] = np.bincount(rng.integers(n_units, size=n_units), minlength=n_units)
-        sums, weights = form.sums.T @ counts, form.weights.T @ counts
+        sums, weights = (form.sums.T @ counts).T, (form.weights.T @ counts).T
         np.square(counts, out=counts)
-        numerator = np.square(sums) - own_sums.T @ counts
-        pairs = np.square(weights) - own_weights.T @ counts
-        enough = pairs > 1e-9 * np.square(weights)
-        product = np.divide(numerator, pairs, out=np.zeros_like(pairs), where=enough)
-        squares[row:stop] = np.einsum("ij,ij->j", weights, product) / weights.sum(axis=0)
+        factor = pair_factor(weights, (own_weights.T @ counts).T)
+        squares[row:stop] = debiased_square(sums, (own_sums.T @ counts).T, factor)
     return squares
 
 

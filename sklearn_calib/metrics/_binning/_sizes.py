@@ -1,27 +1,24 @@
-"""How large the bins are: one rule to estimate, one to draw, one to infer.
+"""How large the bins are: one rule to estimate, draw and select, and one to infer.
 
-The best bins for the three purposes differ. An estimate wants the size that
-predicts the residuals of held-out queries best. A curve wants smooth and
-never single points, and about the cube root of N bins give that. An interval
-or a test must not choose its bins by the labels, and wants bins narrow enough
-that the curve is flat inside them: about twice the square root of N bins.
+Both are blind to the labels. A number, its picture and its parts share the
+same bins, max(10, cbrt(N)) of equal count, which are also the same from fold
+to fold. An interval or a test wants bins narrow enough that the curve is flat
+inside them: about twice the square root of N bins.
+
+A third rule looks at the labels: the size that predicts the residuals of
+held-out queries best. It is there for those who ask for it.
 """
 
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from sklearn_calib._validation import Array
-from sklearn_calib.metrics._sorting import CHUNK, SortedQueries, sorted_queries
-from sklearn_calib.queries import as_queries
-
-__all__ = ["select_bin_size"]
+from sklearn_calib.metrics._binning._sorted import CHUNK, SortedQueries
 
 # At least this many rows go into a bin whose variance is estimated.
 MIN_ROWS = 5
@@ -42,13 +39,11 @@ def n_effective(queries: SortedQueries) -> float:
     return queries.total * effective_scale(queries)
 
 
-def drawing_size(queries: SortedQueries) -> float:
-    """Return the size of about cbrt(N) bins; integer weights count as copies."""
-    scale = 1.0 if queries.whole_weights else effective_scale(queries)
-    n = queries.total * scale
+def standard_number(queries: SortedQueries) -> int:
+    """Return max(10, cbrt(N)) bins; integer weights count as copies."""
+    n = queries.total if queries.whole_weights else n_effective(queries)
     # cbrt of a perfect cube may come out a hair above its root.
-    size = math.ceil(n / math.ceil(np.cbrt(n) - 1e-9) - 1e-9)
-    return max(1, size) / scale
+    return min(len(queries), max(10, math.ceil(np.cbrt(n) - 1e-9)))
 
 
 def inference_size(queries: SortedQueries) -> float:
@@ -64,7 +59,7 @@ def candidate_sizes(n: float) -> list[int]:
     return sorted({max(1, int(n // k)) for k in np.rint(numbers)}, reverse=True)
 
 
-def leave_one_out_risks(queries: SortedQueries, sizes: Sequence[Any]) -> Array:
+def leave_one_out_risks(queries: SortedQueries, sizes: Sequence[float]) -> Array:
     """Return, for each size, how badly a residual is predicted by the others in its bin.
 
     This is the mean squared leave-one-out error of the residual regressogram.
@@ -72,12 +67,13 @@ def leave_one_out_risks(queries: SortedQueries, sizes: Sequence[Any]) -> Array:
     """
     n, scale = len(queries), effective_scale(queries)
     if queries.w is None and not queries.has_ties:
-        starts = [(max(n // size, 1) - 1) * size for size in sizes]
+        whole = [int(size) for size in sizes]
+        starts = [(max(n // size, 1) - 1) * size for size in whole]
         running, unit, total, tails = _running_residuals(queries, starts)
         return np.array(
             [
                 _regular_risk(running, unit, size, start, total - tail, tail)
-                for size, start, tail in zip(sizes, starts, tails, strict=True)
+                for size, start, tail in zip(whole, starts, tails, strict=True)
             ]
         )
     # Running sums of the residuals give any bin's sum as a difference of two.
@@ -167,92 +163,8 @@ def _risk(
     return float(np.sum(np.square(n / (n - 1.0)) * within) / w.sum())
 
 
-def estimation_size(queries: SortedQueries, least_bins: int = 1) -> float:
+def least_risk_size(queries: SortedQueries) -> float:
     """Return the size of least leave-one-out risk; the largest of equals."""
-    n = n_effective(queries)
-    sizes = [size for size in candidate_sizes(n) if size * least_bins <= n] or [max(1, int(n))]
+    sizes = candidate_sizes(n_effective(queries))
     best = int(np.argmin(leave_one_out_risks(queries, sizes)))
     return sizes[best] / effective_scale(queries)
-
-
-AUTO = {"draw": drawing_size, "infer": inference_size}
-
-
-def cut(
-    queries: SortedQueries,
-    bin_size: Any,
-    n_bins: int | None,
-    *,
-    purpose: str,
-    min_rows: int = 1,
-    least_bins: int = 1,
-) -> tuple[Array, float | None]:
-    """Return where the bins end, and the size that was aimed at (None for a number of bins)."""
-    if n_bins is not None:
-        if n_bins > len(queries):
-            warnings.warn(
-                f"n_bins={n_bins} is larger than the number of queries ({len(queries)}): "
-                "no bin can hold less than one query.",
-                UserWarning,
-                stacklevel=3,
-            )
-        return queries.cut_by_number(min(int(n_bins), len(queries))), None
-    if isinstance(bin_size, str):
-        if purpose == "estimate":
-            size = estimation_size(queries, least_bins)
-        else:
-            size = AUTO[purpose](queries)
-        size = int(size) if queries.w is None else size
-    else:
-        size = int(bin_size)
-        if size > queries.total:
-            what = "number of queries" if queries.w is None else "sum of the weights"
-            warnings.warn(
-                f"bin_size={size} is larger than the {what} ({queries.total:g}): "
-                "all queries fall into one bin.",
-                UserWarning,
-                stacklevel=3,
-            )
-    return queries.cut_by_size(size, min_rows), size
-
-
-def select_bin_size(
-    y_true: Any, y_prob: Any = None, *, sample_weight: Any = None, pos_label: Any = None
-) -> int:
-    """Choose the bin size that estimates the calibration error best.
-
-    The residuals `y_true - y_prob` are predicted by the mean of the other
-    residuals in their bin; the size with the least mean squared error wins.
-    The sizes tried run from one bin to N/5 bins, in steps of sqrt(2).
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_queries,) or Queries
-        Binary labels, or queries in place of both arrays.
-    y_prob : array-like of shape (n_queries,)
-        Predicted probabilities.
-    sample_weight : array-like of shape (n_queries,), default=None
-        Non-negative weights; an integer weight stands for so many copies.
-    pos_label : object, default=None
-        The label whose probability `y_prob` gives.
-
-    Returns
-    -------
-    int
-        The number of queries a bin (the weight a bin, rounded, where weights are given).
-
-    See Also
-    --------
-    adaptive_bin_calibration_error : Uses this choice when `bin_size="auto"`.
-
-    Examples
-    --------
-    >>> from sklearn_calib import select_bin_size
-    >>> from sklearn_calib.datasets import make_queries
-    >>> queries = make_queries(10_000, distortion="slope", strength=2.0, random_state=0).queries
-    >>> 100 < select_bin_size(queries) < 5000
-    True
-    """
-    queries = as_queries(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label)
-    ordered = sorted_queries(queries)
-    return max(1, round(estimation_size(ordered)))

@@ -21,8 +21,9 @@ import numpy as np
 from scipy import sparse
 
 from sklearn_calib._validation import Array
-from sklearn_calib.metrics._moments import ResidualMoments
-from sklearn_calib.metrics._sorting import SortedQueries
+from sklearn_calib.metrics._binning._binned import BinnedQueries
+from sklearn_calib.metrics._inference._debiased import debiased_square, pair_factor
+from sklearn_calib.metrics._inference._moments import ResidualMoments
 
 # Units handled at a time, where a dense row is made for each.
 _UNITS = 4096
@@ -61,10 +62,7 @@ class PairForm:
     @cached_property
     def factor(self) -> Array:
         """The c_b: the share of the bin over the weight of its pairs of units."""
-        pairs = np.square(self.bin_weight) - self.own_weight
-        # A bin with a single unit has no pair, and cannot say anything.
-        some = pairs > 1e-12 * self.own_weight
-        return np.divide(self.share, pairs, out=np.zeros_like(pairs), where=some)
+        return pair_factor(self.bin_weight, self.own_weight)
 
     @cached_property
     def own_weight(self) -> Array:
@@ -89,13 +87,17 @@ class PairForm:
     @cached_property
     def square(self) -> float:
         """T: the unbiased estimate of the squared error."""
-        return float(self.rows.sum())
+        return float(debiased_square(self.bin_sum, self.own_squares, self.factor))
+
+    @cached_property
+    def own_squares(self) -> Array:
+        """Sum over units of their squared residual sums in each bin."""
+        return np.asarray(self.sums.multiply(self.sums).sum(axis=0)).ravel()
 
     @cached_property
     def products(self) -> Array:
         """Mean product of the residuals of two units in each bin: its squared error."""
-        own = np.asarray(self.sums.multiply(self.sums).sum(axis=0)).ravel()
-        return self.factor * (np.square(self.bin_sum) - own) / self.share
+        return self.factor * (np.square(self.bin_sum) - self.own_squares) / self.share
 
     @cached_property
     def n_units(self) -> float:
@@ -131,15 +133,14 @@ class PairForm:
         return cube - 3.0 * twice + 2.0 * float(np.sum(own**3))
 
 
-def pair_form(queries: SortedQueries, ends: Array, unit: Array) -> PairForm:
-    """Return the form for queries in bins; `unit` numbers the unit of each sorted query."""
-    starts = np.concatenate(([0], ends[:-1]))
-    bins = np.repeat(np.arange(len(ends)), ends - starts)
-    r = queries.y - queries.q
-    w = np.ones(len(r)) if queries.w is None else queries.w
-    shape = (int(unit.max()) + 1, len(ends))
-    sums = sparse.coo_array((w * r, (unit, bins)), shape=shape).tocsr()
-    weights = sparse.coo_array((w, (unit, bins)), shape=shape).tocsr()
+def pair_form(bins: BinnedQueries) -> PairForm:
+    """Return the form for queries in bins; where they have no units, each is one."""
+    queries = bins.queries
+    unit = np.arange(len(queries)) if queries.unit is None else queries.unit
+    cells = (unit, bins.of_queries(np.arange(len(bins))))
+    shape = (int(unit.max()) + 1, len(bins))
+    sums = sparse.coo_array((queries.weighted_residuals, cells), shape=shape).tocsr()
+    weights = sparse.coo_array((queries.weights, cells), shape=shape).tocsr()
     return PairForm(sums, weights)
 
 

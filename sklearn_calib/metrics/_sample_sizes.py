@@ -4,29 +4,30 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from sklearn_calib._results import ConfidenceInterval, format_table, to_frame
+from sklearn_calib._results import ConfidenceInterval, PlottedResult
 from sklearn_calib._validation import (
     Array,
+    RandomState,
     check_array_like,
-    check_confidence_level,
     check_generator,
     check_integer,
 )
-from sklearn_calib.metrics._bin_size_curve import RunningSums
-from sklearn_calib.metrics._inference import LEAST_ROWS
-from sklearn_calib.metrics._interval import interval_of_queries
-from sklearn_calib.metrics._sorting import sorted_queries
-from sklearn_calib.queries import Queries, as_queries
+from sklearn_calib.metrics._bin_sizes import RunningSums
+from sklearn_calib.metrics._binning._sorted import sort_queries
+from sklearn_calib.metrics._inference._sample import LEAST_ROWS
+from sklearn_calib.metrics._interval import IntervalMaker
+from sklearn_calib.queries._as_queries import as_queries
+from sklearn_calib.queries._queries import Queries
 
 __all__ = ["SampleSizeCurve", "sample_size_curve"]
 
 
-@dataclass(frozen=True, eq=False)
-class SampleSizeCurve:
+@dataclass(frozen=True, eq=False, repr=False)
+class SampleSizeCurve(PlottedResult):
     """Calibration errors of nested random subsamples.
 
     Attributes
@@ -57,7 +58,7 @@ class SampleSizeCurve:
     null_interval: ConfidenceInterval
     confidence_level: float
 
-    def _columns(self) -> dict[str, Any]:
+    def _columns(self) -> dict[str, Array]:
         return {
             "sample_size": self.sample_size,
             "error": self.error,
@@ -68,35 +69,32 @@ class SampleSizeCurve:
             "null_high": self.null_interval.high,
         }
 
-    def to_frame(self) -> Any:
-        """Return a pandas DataFrame with a row a size."""
-        return to_frame(self._columns())
-
-    def __str__(self) -> str:
-        return format_table(self._columns(), most=60)
-
 
 def sample_size_curve(
-    y_true: Any,
-    y_prob: Any = None,
-    sample_sizes: Any = None,
+    y_true: ArrayLike | Queries,
+    y_prob: ArrayLike | None = None,
+    sample_sizes: ArrayLike | None = None,
     *,
     confidence_level: float = 0.95,
-    pos_label: Any = None,
-    random_state: Any = None,
+    classes: ArrayLike | None = None,
+    pos_label: object = None,
+    random_state: RandomState = None,
 ) -> SampleSizeCurve:
     """Calibration error of nested random subsamples, to see whether the sample is large enough.
 
     Parameters
     ----------
-    y_true : array-like of shape (n_queries,) or Queries
-        Binary labels, or queries in place of both arrays.
-    y_prob : array-like of shape (n_queries,)
-        Predicted probabilities.
+    y_true : array-like of shape (n_samples,) or Queries
+        True labels, or queries in place of both arrays.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Predicted probabilities: of the positive class, or of every class.
     sample_sizes : array-like of int, default=None
         Sizes of the subsamples; by default from 50 to all, doubling.
     confidence_level : float, default=0.95
         Level of the intervals and of the band of a calibrated model.
+    classes : array-like of shape (n_classes,), default=None
+        The class of each column of a 2-D `y_prob`; by default the sorted
+        labels of `y_true`.
     pos_label : object, default=None
         The label whose probability `y_prob` gives.
     random_state : int, RandomState, Generator or None, default=None
@@ -121,11 +119,12 @@ def sample_size_curve(
     >>> bool(width[0] > width[1] > width[2])
     True
     """
-    level = check_confidence_level(confidence_level)
+    maker = IntervalMaker(confidence_level=confidence_level)
+    level = float(confidence_level)
     # With queries in place of both arrays, the sizes come second.
     if isinstance(y_true, Queries) and y_prob is not None and sample_sizes is None:
         y_prob, sample_sizes = None, y_prob
-    queries = as_queries(y_true, y_prob, pos_label=pos_label)
+    queries = as_queries(y_true, y_prob, classes=classes, pos_label=pos_label)
     n = len(queries)
     if sample_sizes is None:
         doublings = max(0, math.floor(math.log2(max(n, 1) / 50)))
@@ -143,13 +142,10 @@ def sample_size_curve(
     rows = []
     for size in sizes:
         part = queries._take(np.sort(order[:size]))
-        ordered = sorted_queries(part)
+        ordered = sort_queries(part)
         ends = ordered.cut_by_size(max(1, round(math.sqrt(size))))
         _, plug_in, _, *null = RunningSums(ordered).at(ends, level)
-        result = interval_of_queries(
-            part, bin_size="auto", n_bins=None, squared=False, method="auto", level=level,
-            n_resamples=2,
-        )  # fmt: skip
+        result = maker.of_queries(part)
         rows.append((plug_in, result.error, *result.confidence_interval, *null))
     error, debiased, low, high, null_low, null_high = (
         np.array(column) for column in zip(*rows, strict=True)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_calib._validation import Array
-from sklearn_calib.queries import Queries
+from sklearn_calib.queries._queries import Queries
 
 # Rows handled at a time where a pass over the data makes temporaries: they stay in cache.
 CHUNK = 32_768
@@ -21,12 +21,15 @@ _TOLERANCE = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class SortedQueries:
-    """Queries in order of prediction: answers, predictions, weights and groups (or None)."""
+    """Queries in order of prediction: answers, predictions, weights and units (or None).
+
+    The unit of a query is the number of its group.
+    """
 
     y: Array
     q: Array
     w: Array | None = None
-    group: Array | None = None
+    unit: Array | None = None
 
     def __len__(self) -> int:
         return len(self.q)
@@ -34,13 +37,25 @@ class SortedQueries:
     @property
     def total(self) -> float:
         """The number of queries, or the sum of their weights."""
-        return float(len(self.q)) if self.w is None else float(self.cumulative[-1])
+        return float(self.cumulative[-1]) if self.w is not None else float(len(self.q))
 
     @cached_property
     def cumulative(self) -> Array:
-        """Weight up to and including each query."""
-        assert self.w is not None
-        return np.cumsum(self.w)
+        """Number or weight of queries up to and including each query."""
+        return np.arange(1, len(self.q) + 1) if self.w is None else np.cumsum(self.w)
+
+    @property
+    def weights(self) -> Array:
+        """The weights; one for each query where there are none."""
+        return np.ones(len(self.q)) if self.w is None else self.w
+
+    @property
+    def weighted_residuals(self) -> Array:
+        """Weight times answer minus prediction."""
+        residuals = np.subtract(self.y, self.q)
+        if self.w is not None:
+            residuals *= self.w
+        return residuals
 
     @property
     def whole_weights(self) -> bool:
@@ -182,23 +197,21 @@ def regular_ends(n: int, size: int) -> Array:
     return ends
 
 
-def sort_queries(
-    y: Array, q: Array, w: Array | None = None, group: Array | None = None
-) -> SortedQueries:
+def sort_queries(queries: Queries, *, units: Array | None = None) -> SortedQueries:
     """Sort queries by prediction, in an order that the order of rows cannot change.
 
-    Queries of weight zero are left out: they stand for no query at all. The
-    groups come out as numbers from 0.
+    Queries of weight zero are left out: they stand for no query at all. `units`
+    numbers the groups of the queries, where they are needed.
     """
+    y, q, w = queries.y_true, queries.y_prob, queries.sample_weight
     if w is not None and not w.all():
         keep = w > 0
         y, q, w = y[keep], q[keep], w[keep]
-        group = None if group is None else group[keep]
-    if group is not None:
-        codes = np.unique(group, return_inverse=True)[1]
-        keys = (codes, y, q) if w is None else (codes, w, y, q)
+        units = None if units is None else units[keep]
+    if units is not None:
+        keys = (units, y, q) if w is None else (units, w, y, q)
         order = np.lexsort(keys)
-        return SortedQueries(y[order], q[order], None if w is None else w[order], codes[order])
+        return SortedQueries(y[order], q[order], None if w is None else w[order], units[order])
     if w is not None:
         order = np.lexsort((w, y, q))
         return SortedQueries(y[order], q[order], w[order])
@@ -213,8 +226,3 @@ def sort_queries(
     np.bitwise_and(key, 1, out=answers, casting="unsafe")
     key >>= 1
     return SortedQueries(answers, key.view(np.float64))
-
-
-def sorted_queries(queries: Queries, group: Array | None = None) -> SortedQueries:
-    """Sort a Queries object, with the given groups or with none."""
-    return sort_queries(queries.y_true, queries.y_prob, queries.sample_weight, group)

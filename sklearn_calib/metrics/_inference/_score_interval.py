@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from scipy import optimize, stats
 
-from sklearn_calib.metrics._moments import ResidualMoments
+from sklearn_calib.metrics._inference._moments import ResidualMoments
 
 
 def skewed_score(x: float, skewness: float) -> float:

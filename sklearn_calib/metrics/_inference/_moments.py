@@ -13,7 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from sklearn_calib._validation import Array
-from sklearn_calib.metrics._sorting import CHUNK, SortedQueries
+from sklearn_calib.metrics._binning._binned import BinnedQueries
+from sklearn_calib.metrics._binning._sorted import CHUNK
+from sklearn_calib.metrics._inference._debiased import debiased_square, pair_factor
 
 # (power of w, power of r) for residuals; the null sums are of (w**2 v)**k and (w**3 m)**k.
 _POWERS = ((1, 1), (1, 2), (2, 2), (2, 3), (2, 4), (3, 3), (3, 4), (4, 4))
@@ -72,16 +74,18 @@ class ResidualMoments:
 
 
 def _bin_sums(
-    queries: SortedQueries, ends: Array
+    bins: BinnedQueries,
 ) -> tuple[dict[tuple[int, int], Array], Array, dict[int, Array]]:
-    """Return residual power sums, null sums (v, v^2, v^3, m, m^2, plain v), and weight sums."""
-    n_bins = len(ends)
+    """Return residual power sums, null sums (v, v^2, v^3, m, m^2, plain v), and weight sums.
+
+    They are made in pieces that fit into the cache.
+    """
+    queries, starts, ends, n_bins = bins.queries, bins.starts, bins.ends, len(bins)
     weighted = queries.w is not None
     powers = _POWERS if weighted else ((1, 1), (2, 2), (3, 3), (4, 4))
     sums = {power: np.empty(n_bins) for power in powers}
     null = np.empty((6, n_bins))
     weights = {k: np.empty(n_bins) for k in (1, 2, 3, 4)}
-    starts = np.concatenate(([0], ends[:-1]))
     first = 0
     while first < n_bins:
         row = int(starts[first])
@@ -93,8 +97,8 @@ def _bin_sums(
         r = queries.y[rows] - q
         v = q * (1.0 - q)
         m = v * (1.0 - 2.0 * q)
-        if weighted:
-            w = queries.w[rows]  # type: ignore[index]
+        if queries.w is not None:
+            w = queries.w[rows]
             w_powers = {1: w, 2: w * w}
             w_powers[3] = w_powers[2] * w
             w_powers[4] = w_powers[2] * w_powers[2]
@@ -126,8 +130,7 @@ def _bin_sums(
         null[4, here] = np.add.reduceat(m, at)
         first = last
     if not weighted:
-        count = (ends - starts).astype(float)
-        weights = {k: count for k in weights}
+        weights = {k: bins.weight for k in weights}
         for a, b in _POWERS:
             sums[a, b] = sums[b, b]
         null[5] = null[0]
@@ -149,17 +152,15 @@ def _quadruples(p1: Array, p2: Array, p3: Array, p4: Array) -> Array:
     return p1**4 - 6.0 * p1**2 * p2 + 8.0 * p1 * p3 + 3.0 * p2**2 - 6.0 * p4
 
 
-def residual_moments(queries: SortedQueries, ends: Array) -> ResidualMoments:
+def residual_moments(bins: BinnedQueries) -> ResidualMoments:
     """Return the moments of the debiased squared error; every bin needs at least four rows."""
-    s, null, w = _bin_sums(queries, ends)
+    s, null, w = _bin_sums(bins)
     total = float(w[1].sum())
     share = w[1] / total
     n = total**2 / float(w[2].sum())
     pairs = _pairs(w[1], w[2])
-    per_pair = share / pairs
-
-    product = _pairs(s[1, 1], s[2, 2]) / pairs
-    square = float(np.dot(share, product))
+    per_pair = pair_factor(w[1], w[2])
+    square = float(debiased_square(s[1, 1], s[2, 2], per_pair))
 
     v1, v2, v3, m1, m2, plain = null
     null_variance = float(np.sum(per_pair**2 * 2.0 * _pairs(v1, v2)))

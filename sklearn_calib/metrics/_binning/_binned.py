@@ -1,0 +1,142 @@
+"""Queries in bins: the shape that every statistic is made from."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from sklearn_calib._validation import Array
+from sklearn_calib.metrics._binning._sizes import inference_size, standard_number
+from sklearn_calib.metrics._binning._sorted import SortedQueries
+
+
+@dataclass(frozen=True, eq=False)
+class BinnedQueries:
+    """Sorted queries, and where each bin ends.
+
+    Attributes
+    ----------
+    queries : SortedQueries
+        The queries in order of prediction.
+    ends : ndarray of int of shape (n_bins,)
+        Where each bin ends.
+    size : float or None
+        The size that was aimed at; None where a number of bins was asked for.
+    """
+
+    queries: SortedQueries
+    ends: Array
+    size: float | None = None
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    @cached_property
+    def starts(self) -> Array:
+        """Where each bin starts."""
+        return np.concatenate(([0], self.ends[:-1]))
+
+    @cached_property
+    def count(self) -> Array:
+        """Queries in each bin."""
+        return self.ends - self.starts
+
+    def sum(self, values: Array) -> Array:
+        """Return the sum of each bin, over the last axis of values of the queries."""
+        dtype = np.int64 if values.dtype == bool else None
+        return np.add.reduceat(values, self.starts, axis=-1, dtype=dtype)
+
+    def of_queries(self, values: Array) -> Array:
+        """Return for each query the value of its bin."""
+        return np.repeat(values, self.count)
+
+    @cached_property
+    def weight(self) -> Array:
+        """Number or weight of the queries of each bin."""
+        return self.count.astype(float) if self.queries.w is None else self.sum(self.queries.w)
+
+    @cached_property
+    def squared_weight(self) -> Array:
+        """Sum of the squared weights of each bin."""
+        if self.queries.w is None:
+            return self.weight
+        return self.sum(np.square(self.queries.w))
+
+    @cached_property
+    def effective_count(self) -> Array:
+        """How many queries a bin is worth: whole weights count as copies, others as Kish says."""
+        if self.queries.whole_weights:
+            return self.weight
+        return np.square(self.weight) / self.squared_weight
+
+    @property
+    def low(self) -> Array:
+        """Smallest prediction of each bin."""
+        return self.queries.q[self.starts]
+
+    @property
+    def high(self) -> Array:
+        """Largest prediction of each bin."""
+        return self.queries.q[self.ends - 1]
+
+    @cached_property
+    def prob_pred(self) -> Array:
+        """Mean prediction of each bin."""
+        q, w = self.queries.q, self.queries.w
+        total = self.sum(q if w is None else w * q)
+        # A mean lies between the extremes, whatever the rounding of the sums.
+        return np.clip(total / self.weight, self.low, self.high)
+
+    @cached_property
+    def prob_true(self) -> Array:
+        """Share of queries in each bin whose answer is yes."""
+        y, w = self.queries.y, self.queries.w
+        total = self.sum(y if w is None else w * y)
+        return np.clip(total / self.weight, 0.0, 1.0)
+
+
+def bin_queries(
+    queries: SortedQueries,
+    bin_size: int | str,
+    n_bins: int | None,
+    *,
+    infer: bool = False,
+    min_rows: int = 1,
+) -> BinnedQueries:
+    """Cut sorted queries into bins of a size or a number that was checked before.
+
+    Where both are left open, there is one rule for intervals, tests and
+    comparisons (`infer`), and one for everything else.
+    """
+    if n_bins is not None:
+        if n_bins > len(queries):
+            warnings.warn(
+                f"n_bins={n_bins} is larger than the number of queries ({len(queries)}): "
+                "no bin can hold less than one query.",
+                UserWarning,
+                stacklevel=3,
+            )
+        return BinnedQueries(queries, queries.cut_by_number(min(int(n_bins), len(queries))))
+    size: float
+    if isinstance(bin_size, str) and not infer:
+        n_bins = standard_number(queries)
+        if n_bins > len(queries) // min_rows:
+            n_bins = max(1, len(queries) // min_rows)
+        return BinnedQueries(queries, queries.cut_by_number(n_bins), queries.total / n_bins)
+    if isinstance(bin_size, str):
+        size = inference_size(queries)
+        size = int(size) if queries.w is None else size
+    else:
+        size = int(bin_size)
+        if size > queries.total:
+            what = "number of queries" if queries.w is None else "sum of the weights"
+            warnings.warn(
+                f"bin_size={size} is larger than the {what} ({queries.total:g}): "
+                "all queries fall into one bin.",
+                UserWarning,
+                stacklevel=3,
+            )
+    return BinnedQueries(queries, queries.cut_by_size(size, min_rows), size)

@@ -1,0 +1,94 @@
+"""The door from arrays: labels and predictions become queries, and are checked once."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sklearn_calib._validation import (
+    check_array_like,
+    check_binary_labels,
+    check_groups,
+    check_probability_vector,
+    check_same_length,
+    check_sample_weight,
+    refuse_swapped,
+    warn_if_hard,
+)
+from sklearn_calib.queries._classifier import classifier_queries
+from sklearn_calib.queries._queries import Queries
+
+Groups = ArrayLike | Literal[False] | None
+
+
+def as_queries(
+    y_true: ArrayLike | Queries,
+    y_prob: ArrayLike | None = None,
+    *,
+    classes: ArrayLike | None = None,
+    average: str = "micro",
+    groups: Groups = None,
+    sample_weight: ArrayLike | None = None,
+    pos_label: object = None,
+) -> Queries:
+    """Return the queries behind labels and predictions, or those given in their place.
+
+    `y_prob` is a vector, or a matrix with a column for each of the `classes`.
+    `groups` has one entry per row; None keeps the groups that the queries have
+    (those of a matrix with more than two columns: its rows), and False takes
+    all queries as independent.
+    """
+    if isinstance(y_true, Queries):
+        extra = {
+            "y_prob": y_prob,
+            "classes": classes,
+            "sample_weight": sample_weight,
+            "pos_label": pos_label,
+        }
+        for name, value in extra.items():
+            if value is not None:
+                raise TypeError(f"{name} is part of the Queries object; do not pass it as well.")
+        if average == "top_label":
+            raise ValueError(
+                "average='top_label' needs the probabilities of all classes, which queries no "
+                "longer hold: make them with classifier_queries(..., average='top_label')."
+            )
+        if len(y_true) == 0:
+            raise ValueError("The Queries object is empty: at least one query is needed.")
+        if y_true.sample_weight is not None and not y_true.sample_weight.any():
+            raise ValueError("All queries have weight zero, so that no query is left.")
+        return _with_groups(y_true, groups, len(y_true))
+    if y_prob is None:
+        raise TypeError("Pass y_true and y_prob, or a single Queries object.")
+    proba = check_array_like(y_prob, "y_prob")
+    if proba.ndim == 2 and proba.shape[1] > 1:
+        queries = classifier_queries(
+            y_true, proba, classes=classes, average=average, pos_label=pos_label,
+            sample_weight=sample_weight,
+        )  # fmt: skip
+        return _with_groups(queries, groups, len(proba))
+    if classes is not None:
+        raise ValueError("classes names the columns of a 2-D y_prob, but y_prob is 1-D.")
+    y = check_array_like(y_true, "y_true")
+    refuse_swapped(y, proba)
+    q = check_probability_vector(proba)
+    warn_if_hard(q)
+    answers = check_binary_labels(y, pos_label)
+    check_same_length(y_true=answers, y_prob=q)
+    weight = check_sample_weight(sample_weight, len(q))
+    if average == "top_label":
+        # Of two classes, the one with the larger probability.
+        answers, q = answers == (q > 1.0 - q), np.maximum(q, 1.0 - q)
+    return _with_groups(Queries._from_checked(answers, q, weight=weight), groups, len(q))
+
+
+def _with_groups(queries: Queries, groups: Groups, n_rows: int) -> Queries:
+    """Return the queries with these groups of rows, with their own (None), or with none (False)."""
+    if groups is None:
+        return queries
+    if groups is False:
+        return queries.with_groups(None)
+    rows = check_groups(groups, n_rows)
+    return queries.with_groups(np.repeat(rows, len(queries) // n_rows))
