@@ -42,8 +42,7 @@ import matplotlib.pyplot as plt
 from sklearn_calib import AdaptiveCalibrationDisplay
 
 _, axes = plt.subplots(1, 2, figsize=(9.5, 4.6), layout="constrained")
-questions = {"unit": "tag"}, {"unit": "pair", "pairs": 20}
-for ax, options in zip(axes, questions, strict=True):
+for ax, options in zip(axes, ({"unit": "tag"}, {"unit": "pair", "pairs": 20}), strict=True):
     for name, tagger in taggers.items():
         AdaptiveCalibrationDisplay.from_estimator(
             tagger, X_test, y_test, query_options=options, name=name, ax=ax
