@@ -339,7 +339,10 @@ def thesis_bin_size(studies: Row) -> str:
         for study in by_truth.values():
             cells += [f"{study['plug_in'][i]:.4f}", f"{study['debiased'][i]:.4f}"]
         body.append(cells)
-    for name, key, text in (("truth", "true_error", ".4f"), ("``select_bin_size``", "selected", ",")):
+    for name, key, text in (
+        ("truth", "true_error", ".4f"),
+        ("``select_bin_size``", "selected", ","),
+    ):
         cells = [name]
         for study in by_truth.values():
             cells += [format(study[key], text), ""]
