@@ -3,8 +3,8 @@ Counts that know how sure they are
 ==================================
 
 In how many articles per quarter is a country the attacker? A model that reads the articles is
-unsure of some of them. Its samples turn a falsely sharp line into one with an interval, and name the
-articles that a person should read.
+unsure of some of them. Its samples turn a falsely sharp line into one with an interval, and name
+the articles that a person should read.
 """
 
 # %%
