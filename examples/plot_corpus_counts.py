@@ -40,15 +40,13 @@ print(posterior.select(["USA", "IRQ"]))
 
 import matplotlib.pyplot as plt
 
-from sklearn_calib import CountDisplay
-
-CountDisplay.from_posterior(posterior, keys=["USA", "IRQ"], despine=True)
+posterior.plot(keys=["USA", "IRQ"], despine=True)
 plt.show()
 
 # %%
 # With many countries, each has a panel of its own.
 
-CountDisplay.from_posterior(posterior, panels=True, n_columns=2)
+posterior.plot(panels=True, n_columns=2)
 plt.show()
 
 # %%

@@ -44,11 +44,13 @@ def new_axes(ax: Any, **kwargs: Any) -> tuple[Any, Any]:
     return ax.figure, ax
 
 
-def draw_band(ax: Any, x: Any, low: Any, high: Any, **style: Any) -> Any:
-    """Shade a range; that of a single point, which has no width, as a broad line."""
-    if len(x) > 1:
+def draw_band(
+    ax: Any, x: Any, low: Any, high: Any, *, joined: bool = True, width: float = 10.0, **style: Any
+) -> Any:
+    """Shade a range; points that are alone or not joined, which have no width, as broad lines."""
+    if joined and len(x) > 1:
         return ax.fill_between(x, low, high, linewidth=0, **style)
-    return ax.vlines(x, low, high, linewidth=10, **style)
+    return ax.vlines(x, low, high, linewidth=width, **style)
 
 
 def despine_axes(ax: Any) -> None:
