@@ -8,7 +8,6 @@ from base64 import b64encode
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from sklearn_calib._results import html_table
 from sklearn_calib.display import BinSizeDisplay, LabelCalibrationDisplay
 from sklearn_calib.metrics import LabelCalibration
 
@@ -90,7 +89,7 @@ def _label_table(labels: LabelCalibration) -> str:
     low, high = table.confidence_interval
     head = "".join(
         f"<th class='number'>{name}</th>"
-        for name in ("count", "error", "low", "high", "too high by")
+        for name in ("count", "error", "low", "high", "too high by", "adjusted p")
     )
     rows = "".join(
         f"<tr><td>{escape(str(label))}</td><td class='number'>{table.count[i]:,}</td>"
@@ -98,7 +97,7 @@ def _label_table(labels: LabelCalibration) -> str:
             f"<td class='number'>{value:.4f}</td>"
             for value in (table.error[i], low[i], high[i], table.mean_gap[i])
         )
-        + "</tr>"
+        + f"<td class='number'>{table.adjusted_pvalue[i]:.3g}</td></tr>"
         for i, label in enumerate(table.labels.tolist())
     )
     return (
@@ -121,7 +120,7 @@ def notebook_view(report: Report) -> str:
     )
     parts = [f"<p><b>{escape(report.title)}</b></p>", f"<table>{_caption(report)}{body}</table>"]
     if report.labels is not None:
-        parts.append(html_table(report.labels.most_common()._columns(), 10))
+        parts.append(report.labels.most_common()._repr_html_())
     parts += [f"<p>note: {escape(note)}</p>" for note in report.notes]
     try:
         display = _curve(report)

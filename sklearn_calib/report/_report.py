@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_calib._results import ConfidenceInterval, Result, format_table, percent
+from sklearn_calib._results import ConfidenceInterval, Result, percent
 from sklearn_calib._validation import RandomState
 from sklearn_calib.display import AdaptiveCalibrationDisplay
 from sklearn_calib.metrics import (
@@ -169,7 +169,7 @@ class Report(Result):
             lines += [
                 "",
                 f"by label, most common first (mean error {self.labels.mean_error:.4f}):",
-                format_table(self.labels.most_common()._columns(), most),
+                self.labels.most_common()._text(most),
             ]
         lines += [f"note: {note}" for note in self.notes]
         return "\n".join(lines)

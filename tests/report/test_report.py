@@ -105,7 +105,8 @@ def test_what_is_pooled_is_said(animals):
     assert "groups of queries                     600" in lines
     table = label_calibration(y, proba)
     assert f"by label, most common first (mean error {table.mean_error:.4f}):" in lines
-    assert lines[-3].split()[0] == "cat"
+    assert lines[-4].split()[0] == "cat"
+    assert lines[-1].endswith("with an adjusted p-value below 0.05")
     assert "All 3 labels pooled" in report._repr_html_()
     assert "<caption>All 3 labels pooled" in report.to_html()
     named = calibration_report(y, proba, classes=["cat", "dog", "fox"], name="zoo")
