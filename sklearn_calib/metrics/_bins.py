@@ -261,6 +261,10 @@ def calibration_bins(
 ) -> CalibrationBins:
     """Sort queries by prediction and cut them into bins.
 
+    The means of the bins are the points of a calibration curve, also known as
+    a reliability diagram. Over bins of equal width, ``error("l1")`` of the
+    result is the expected calibration error (ECE).
+
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or Queries
