@@ -10,7 +10,7 @@ import numpy as np
 
 from sklearn_calib._results import ConfidenceInterval, percent
 from sklearn_calib._validation import Array, check_confidence_level, check_integer
-from sklearn_calib.display._matplotlib import (
+from sklearn_calib.display._axes import (
     COLOURS,
     despine_axes,
     drawings_on,

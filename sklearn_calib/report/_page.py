@@ -12,7 +12,7 @@ from sklearn_calib.display import (
     BinSizeDisplay,
     LabelCalibrationDisplay,
 )
-from sklearn_calib.display._matplotlib import pyplot
+from sklearn_calib.display._axes import pyplot
 from sklearn_calib.report._summary import Summary
 
 _STYLE = """

@@ -254,7 +254,7 @@ class Tagger(BaseEstimator):
 def test_any_model_family_can_be_drawn(kind):
     X, y = SAMPLE.y_prob, SAMPLE.y_true
     tags = kind.from_estimator(Tagger(), X, y)
-    pairs = kind.from_estimator(Tagger(), X, y, unit="pair", name="pairs")
+    pairs = kind.from_estimator(Tagger(), X, y, query_options={"unit": "pair"}, name="pairs")
     if kind is LabelCalibrationDisplay:
         assert tags.tables["Tagger"].labels.tolist() == ["NN", "VB"]
         assert pairs.tables["pairs"].labels.tolist() == ["NN VB"]

@@ -16,7 +16,7 @@ from sklearn_calib import (
     label_calibration,
 )
 from sklearn_calib.datasets import make_queries
-from sklearn_calib.display._matplotlib import COLOURS, free_colours
+from sklearn_calib.display._axes import COLOURS, free_colours
 
 SMALL = make_queries(900, distortion="slope", strength=0.3, random_state=0)
 LARGE = make_queries(4000, predictions="mixture", random_state=1)
