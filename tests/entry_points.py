@@ -10,6 +10,8 @@ warnings.simplefilter("error")
 # scikit-learn 1.6 on a newer SciPy, and 1.9's renamed parameters of LogisticRegressionCV.
 warnings.filterwarnings("ignore", category=DeprecationWarning)
 warnings.filterwarnings("ignore", category=FutureWarning)
+# TunedThresholdClassifierCV asks about decisions, which is worth a warning.
+warnings.filterwarnings("ignore", message="y_prob holds only 0 and 1")
 
 FIRST = sys.argv[1] == "first"
 if FIRST:

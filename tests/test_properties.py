@@ -131,6 +131,7 @@ def test_labels_may_be_shuffled_inside_a_bin(data, beta, random):
     assert error(shuffled, q, beta) == pytest.approx(error(y, q, beta), abs=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore:y_prob holds only 0 and 1")
 @given(st.lists(st.integers(0, 1), min_size=1, max_size=30), SIZES)
 def test_certain_and_right_has_no_error(y, beta):
     assert error(y, np.array(y, dtype=float), beta) == 0.0

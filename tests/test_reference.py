@@ -9,6 +9,7 @@ from sklearn.calibration import calibration_curve
 from sklearn.metrics import brier_score_loss, log_loss
 
 from sklearn_calib import (
+    Queries,
     adaptive_bin_calibration_error,
     calibration_bins,
     calibration_error_interval,
@@ -16,10 +17,12 @@ from sklearn_calib import (
     select_bin_size,
 )
 from sklearn_calib.datasets import make_queries
-from sklearn_calib.metrics._bin_size import candidate_sizes, leave_one_out_risks
-from sklearn_calib.metrics._error import debiased_square
-from sklearn_calib.metrics._moments import residual_moments
-from sklearn_calib.metrics._sorting import sort_queries
+from sklearn_calib.metrics._binning._binned import BinnedQueries
+from sklearn_calib.metrics._binning._sizes import candidate_sizes, leave_one_out_risks
+from sklearn_calib.metrics._binning._sorted import sort_queries
+from sklearn_calib.metrics._inference import _resampling
+from sklearn_calib.metrics._inference._debiased import debiased_square_of
+from sklearn_calib.metrics._inference._moments import residual_moments
 from tests import reference
 
 Y, Q = [0, 1, 0, 1], [0.1, 0.3, 0.6, 0.8]
@@ -62,9 +65,9 @@ def test_tied_predictions_share_a_bin(y):
     ("y", "square"), [([1, 1, 1, 1], 0.25), ([1, 1, 1, 0], 0.0), ([1, 1, 0, 0], -1 / 12)]
 )
 def test_debiased_square_and_null_moments_worked_by_hand(y, square):
-    ordered = sort_queries(np.array(y, dtype=bool), np.full(4, 0.5))
-    assert debiased_square(ordered, np.array([4])) == pytest.approx(square)
-    moments = residual_moments(ordered, np.array([4]))
+    bins = BinnedQueries(sort_queries(Queries(y, np.full(4, 0.5))), np.array([4]))
+    assert debiased_square_of(bins) == pytest.approx(square)
+    moments = residual_moments(bins)
     assert moments.square == pytest.approx(square)
     assert moments.null_variance == pytest.approx(1 / 96)
     assert moments.null_third == pytest.approx(1 / 576)
@@ -72,8 +75,8 @@ def test_debiased_square_and_null_moments_worked_by_hand(y, square):
 
 def test_negative_debiased_square_is_reported_as_zero():
     assert adaptive_bin_calibration_error(Y, Q, bin_size=2, debias=True) == 0.0
-    ordered = sort_queries(np.array(Y, dtype=bool), np.array(Q))
-    assert debiased_square(ordered, np.array([2, 4])) == pytest.approx(-0.095)
+    bins = BinnedQueries(sort_queries(Queries(Y, Q)), np.array([2, 4]))
+    assert debiased_square_of(bins) == pytest.approx(-0.095)
 
 
 def random_case(rng, n, ties):
@@ -116,7 +119,7 @@ def test_leave_one_out_risk_agrees_with_leaving_one_out(ties):
     for n in (10, 37, 100):
         y, q = random_case(rng, n, ties)
         sizes = [s for s in candidate_sizes(n) if s > 1]
-        risks = leave_one_out_risks(sort_queries(y.astype(bool), q), sizes)
+        risks = leave_one_out_risks(sort_queries(Queries(y, q)), sizes)
         expected = [reference.leave_one_out_risk(reference.tied_bins(y, q, s)) for s in sizes]
         assert risks == pytest.approx(expected)
         assert select_bin_size(y, q) == sizes[int(np.argmin(expected))]
@@ -144,8 +147,6 @@ def test_sampling_interval_agrees_with_the_literal_one(squared):
 
 def test_sampling_memory_is_bounded(monkeypatch):
     """Drawing in small pieces gives the same law as drawing at once."""
-    from sklearn_calib.metrics import _resampling
-
     sample = make_queries(2000, random_state=0)
     options = {"method": "sampling", "bin_size": 20, "n_resamples": 4000, "random_state": 1}
     whole = calibration_error_interval(sample.queries, **options)
@@ -196,7 +197,7 @@ def test_sort_carries_labels_through_every_bit_pattern():
     tiny = rng.integers(0, 0x3FF0000000000001, size=20_000).view(np.float64)
     q = np.concatenate([tiny, [0.0, -0.0, 1.0, 1.0, 5e-324, 1 - 2**-53, 2.2e-308]])
     y = rng.random(len(q)) < 0.5
-    ordered = sort_queries(y, q)
+    ordered = sort_queries(Queries(y, q))
     order = np.lexsort((y, q))
     np.testing.assert_array_equal(ordered.q, q[order])
     np.testing.assert_array_equal(ordered.y, y[order])

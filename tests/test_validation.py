@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from sklearn_calib import (
+    AdaptiveCalibrationDisplay,
     Queries,
     adaptive_bin_calibration_error,
     calibration_bins,
@@ -27,8 +28,13 @@ FUNCTIONS = [
     score_decomposition,
     select_bin_size,
 ]
+
+
 Y = [0, 1, 0, 1, 1, 0]
+
+
 Q = [0.1, 0.9, 0.4, 0.6, 0.7, 0.2]
+
 
 every_function = pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 
@@ -42,14 +48,14 @@ every_function = pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.
         (Y, [0.1, -np.inf, *Q[2:]], {}, ValueError, "y_prob contains -inf at position 1"),
         (Y, [*Q[:5], 1.5], {}, ValueError, r"1.5 at position 5 .* outside \[0, 1\]"),
         (Y, [-0.1, *Q[1:]], {}, ValueError, r"-0.1 at position 0 .* outside \[0, 1\]"),
-        (Y, [[q] * 2 for q in Q], {"n_bins": 2}, ValueError, None),
+        (Y, [[q] * 2 for q in Q], {}, ValueError, "Row 0 of y_prob sums to 0.2, not to 1"),
         (Y, list("abcdef"), {}, TypeError, "y_prob must hold numbers"),
         (Y, np.array(Q) + 1j, {}, TypeError, "y_prob must hold numbers"),
         (Y, None, {}, TypeError, "Pass y_true and y_prob, or a single Queries"),
         (Y, 0.5, {}, TypeError, "y_prob must be an array"),
         (Y, "0.5", {}, TypeError, "y_prob must be an array"),
         (None, Q, {}, TypeError, "y_true is missing"),
-        ([0, 1, 2, 0, 1, 2], Q, {}, ValueError, r"3 classes \[0, 1, 2\].*classifier_queries"),
+        ([0, 1, 2, 0, 1, 2], Q, {}, ValueError, r"3 classes \[0, 1, 2\].*\(n_samples, n_classes\)"),
         ([1, 2, 1, 2, 1, 2], Q, {}, ValueError, r"labels \[1, 2\].*Set pos_label"),
         (list("ababab"), Q, {}, ValueError, r"labels \['a', 'b'\].*Set pos_label"),
         (list("ababab"), Q, {"pos_label": "c"}, ValueError, "pos_label='c' is not a valid label"),
@@ -70,8 +76,6 @@ every_function = pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.
 def test_bad_arrays(function, y, q, options, error, message):
     if function is select_bin_size:
         options = {k: v for k, v in options.items() if k != "n_bins"}
-    if np.ndim(q) == 2 and function is adaptive_bin_calibration_error:
-        pytest.skip("takes a column for each class")
     with pytest.raises(error, match=message):
         function(y, q, **options)
 
@@ -126,7 +130,7 @@ def test_bad_bins(function, options, error, message):
             ValueError,
             "bins with a single query",
         ),
-        (adaptive_bin_calibration_error, {"labels": [0, 1]}, ValueError, "y_prob is 1-D"),
+        (adaptive_bin_calibration_error, {"classes": [0, 1]}, ValueError, "y_prob is 1-D"),
         (calibration_bins, {"strategy": "quantile"}, ValueError, "strategy='quantile' is not"),
         (
             calibration_bins,
@@ -167,7 +171,7 @@ def test_interval_of_too_few_queries():
 
 def test_matrix_errors():
     proba = np.full((6, 3), 1 / 3)
-    with pytest.raises(ValueError, match=r"2 distinct labels but y_prob has 3 columns.*labels="):
+    with pytest.raises(ValueError, match=r"2 distinct labels but y_prob has 3 columns.*classes="):
         adaptive_bin_calibration_error(Y, proba)
     with pytest.raises(ValueError, match=r"shape \(n_samples, 2\).*got shape \(6, 3\)"):
         classifier_queries(Y, proba, classes=[0, 1])
@@ -177,8 +181,10 @@ def test_matrix_errors():
         classifier_queries(Y, proba, classes=[0, 1, 2], pos_label=0)
     with pytest.raises(TypeError, match="labels such as 'a' and classes has 0"):
         classifier_queries(list("aaabbb"), proba, classes=[0, 1, 2])
-    with pytest.raises(TypeError, match="Pass y_true, y_prob and the class"):
+    with pytest.raises(ValueError, match=r"2 distinct labels but y_prob has 3 columns.*classes="):
         label_calibration(Y, proba)
+    with pytest.raises(ValueError, match="single question"):
+        label_calibration(Y, Q)
     with pytest.raises(ValueError, match="outside"):
         classifier_queries(Y, proba * 4, classes=[0, 1, 2])
 
@@ -299,8 +305,14 @@ def test_random_state_is_honoured():
 
 
 def test_plots_name_the_extra(monkeypatch):
-    from sklearn_calib import AdaptiveCalibrationDisplay
 
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"sklearn-calib\[plot\]"):
         AdaptiveCalibrationDisplay.from_predictions(Y, Q)
+
+
+def test_missing_labels_in_object_arrays():
+    y = np.array([1, np.nan, 1, np.nan], dtype=object)
+    for function in (adaptive_bin_calibration_error, calibration_bins):
+        with pytest.raises(ValueError, match="missing labels at position 1"):
+            function(y, [0.9, 0.8, 0.7, 0.6], pos_label=1)

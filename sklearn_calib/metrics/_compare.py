@@ -155,9 +155,9 @@ def compare_calibration(
         one, two = (
             as_queries(
                 y_true, y_prob, classes=classes, groups=groups, sample_weight=sample_weight,
-                pos_label=pos_label,
+                pos_label=pos_label, name=name,
             )
-            for y_prob in (y_prob_a, y_prob_b)
+            for name, y_prob in (("y_prob_a", y_prob_a), ("y_prob_b", y_prob_b))
         )  # fmt: skip
     # The units are numbered by rows, so that both models have the same.
     first, second = (

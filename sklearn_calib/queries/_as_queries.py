@@ -17,7 +17,7 @@ from sklearn_calib._validation import (
     refuse_swapped,
     warn_if_hard,
 )
-from sklearn_calib.queries._classifier import classifier_queries
+from sklearn_calib.queries._classifier import matrix_queries
 from sklearn_calib.queries._queries import Queries
 
 Groups = ArrayLike | Literal[False] | None
@@ -32,13 +32,14 @@ def as_queries(
     groups: Groups = None,
     sample_weight: ArrayLike | None = None,
     pos_label: object = None,
+    name: str = "y_prob",
 ) -> Queries:
     """Return the queries behind labels and predictions, or those given in their place.
 
     `y_prob` is a vector, or a matrix with a column for each of the `classes`.
     `groups` has one entry per row; None keeps the groups that the queries have
     (those of a matrix with more than two columns: its rows), and False takes
-    all queries as independent.
+    all queries as independent. `name` is what messages call the predictions.
     """
     if isinstance(y_true, Queries):
         extra = {
@@ -47,9 +48,9 @@ def as_queries(
             "sample_weight": sample_weight,
             "pos_label": pos_label,
         }
-        for name, value in extra.items():
+        for option, value in extra.items():
             if value is not None:
-                raise TypeError(f"{name} is part of the Queries object; do not pass it as well.")
+                raise TypeError(f"{option} is part of the Queries object; do not pass it as well.")
         if average == "top_label":
             raise ValueError(
                 "average='top_label' needs the probabilities of all classes, which queries no "
@@ -62,21 +63,18 @@ def as_queries(
         return _with_groups(y_true, groups, len(y_true))
     if y_prob is None:
         raise TypeError("Pass y_true and y_prob, or a single Queries object.")
-    proba = check_array_like(y_prob, "y_prob")
+    proba = check_array_like(y_prob, name)
     if proba.ndim == 2 and proba.shape[1] > 1:
-        queries = classifier_queries(
-            y_true, proba, classes=classes, average=average, pos_label=pos_label,
-            sample_weight=sample_weight,
-        )  # fmt: skip
+        queries = matrix_queries(y_true, proba, classes, average, pos_label, sample_weight, name)
         return _with_groups(queries, groups, len(proba))
     if classes is not None:
-        raise ValueError("classes names the columns of a 2-D y_prob, but y_prob is 1-D.")
+        raise ValueError(f"classes names the columns of a 2-D {name}, but {name} is 1-D.")
     y = check_array_like(y_true, "y_true")
     refuse_swapped(y, proba)
-    q = check_probability_vector(proba)
+    q = check_probability_vector(proba, name)
     warn_if_hard(q)
     answers = check_binary_labels(y, pos_label)
-    check_same_length(y_true=answers, y_prob=q)
+    check_same_length(**{"y_true": answers, name: q})
     weight = check_sample_weight(sample_weight, len(q))
     if average == "top_label":
         # Of two classes, the one with the larger probability.

@@ -79,18 +79,31 @@ def classifier_queries(
     >>> queries.where(label="b").y_prob
     array([0.2, 0.3])
     """
+    return matrix_queries(y_true, y_prob, classes, average, pos_label, sample_weight, "y_prob")
+
+
+def matrix_queries(
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
+    classes: ArrayLike | None,
+    average: str,
+    pos_label: object,
+    sample_weight: ArrayLike | None,
+    name: str,
+) -> Queries:
+    """Return the queries of a matrix of probabilities, which messages call `name`."""
     check_option(average, "average", AVERAGES)
-    proba = check_probability_matrix(y_prob)
+    proba = check_probability_matrix(y_prob, name)
     y = check_array_like(y_true, "y_true")
     if y.ndim == 2 and y.shape[1] > 1:
         names = np.arange(proba.shape[1]) if classes is None else check_classes(classes)
-        return _multilabel_queries(y, proba, names, average, pos_label, sample_weight)
+        return _multilabel_queries(y, proba, names, average, pos_label, sample_weight, name)
     y = check_labels(y)
-    names = _inferred_classes(y, proba) if classes is None else check_classes(classes)
-    check_columns(proba, names)
-    check_same_length(y_true=y, y_prob=proba)
+    names = _inferred_classes(y, proba, name) if classes is None else check_classes(classes)
+    check_columns(proba, names, name)
+    check_same_length(**{"y_true": y, name: proba})
     check_same_types(y, names)
-    check_row_sums(proba)
+    check_row_sums(proba, name)
     weight = check_sample_weight(sample_weight, len(y))
     return class_queries(y, proba, names, average=average, pos_label=pos_label, weight=weight)
 
@@ -136,12 +149,12 @@ def class_queries(
     return entry_queries(y[:, None] == classes[None, :], proba, classes, weight, group)
 
 
-def _inferred_classes(y: Array, proba: Array) -> Array:
+def _inferred_classes(y: Array, proba: Array, name: str) -> Array:
     """Return the classes of the columns, where the true classes leave no doubt about them."""
     classes = distinct_labels(y)
     if len(classes) != proba.shape[1]:
         raise ValueError(
-            f"y_true has {len(classes)} distinct labels but y_prob has {proba.shape[1]} columns: "
+            f"y_true has {len(classes)} distinct labels but {name} has {proba.shape[1]} columns: "
             "name the class of each column with classes=, e.g. classifier.classes_."
         )
     return classes
@@ -204,16 +217,17 @@ def _multilabel_queries(
     average: str,
     pos_label: object,
     sample_weight: ArrayLike | None,
+    name: str,
 ) -> Queries:
     if average == "top_label" or pos_label is not None:
         raise ValueError(
             "y_true is an indicator matrix, where a row may have several labels: "
             "average='top_label' and pos_label do not apply."
         )
-    check_columns(proba, classes)
+    check_columns(proba, classes, name)
     if y.shape != proba.shape:
         raise ValueError(
-            f"y_true has shape {y.shape} and y_prob has shape {proba.shape}: an indicator matrix "
+            f"y_true has shape {y.shape} and {name} has shape {proba.shape}: an indicator matrix "
             "needs the same shape as the probabilities."
         )
     answers = check_binary_labels(y.ravel()).reshape(y.shape)

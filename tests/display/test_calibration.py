@@ -8,7 +8,12 @@ from sklearn.datasets import load_digits, make_classification
 from sklearn.model_selection import TimeSeriesSplit, cross_validate
 from sklearn.naive_bayes import GaussianNB
 
-from sklearn_calib import AdaptiveCalibrationDisplay, calibration_bins, calibration_error_interval
+from sklearn_calib import (
+    AdaptiveCalibrationDisplay,
+    Queries,
+    calibration_bins,
+    calibration_error_interval,
+)
 from sklearn_calib.datasets import make_queries
 
 
@@ -163,3 +168,10 @@ def test_binless_curve_and_shading(sample, curve):
     assert {"overconfident", "underconfident", f"{curve} curve"} <= set(texts)
     with pytest.raises(ValueError, match="curve='spline' is not known"):
         AdaptiveCalibrationDisplay.from_predictions(sample.queries, curve="spline")
+
+
+def test_display_of_a_handful_of_queries_or_of_one_group():
+    display = AdaptiveCalibrationDisplay.from_predictions([0, 1], [0.2, 0.7])
+    assert display.result is None
+    one_group = Queries([0, 1, 0, 1], [0.2, 0.7, 0.3, 0.9], group=[1] * 4)
+    assert AdaptiveCalibrationDisplay.from_queries(one_group).result is None

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import sklearn
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.datasets import make_classification, make_multilabel_classification
+from sklearn.datasets import load_iris, make_classification, make_multilabel_classification
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -24,9 +24,15 @@ from sklearn.multioutput import MultiOutputClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
-from sklearn_calib import AdaptiveBinCalibrationError, Queries, adaptive_bin_calibration_error
+from sklearn_calib import (
+    AdaptiveBinCalibrationError,
+    Queries,
+    adaptive_bin_calibration_error,
+)
 
 NAME = "neg_adaptive_bin_calibration_error"
+
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -117,7 +123,7 @@ def test_agrees_with_the_metric_for_many_classes(many, average):
     X, y = many
     model = GaussianNB().fit(X, y)
     proba = model.predict_proba(X)
-    expected = -adaptive_bin_calibration_error(y, proba, labels=model.classes_, average=average)
+    expected = -adaptive_bin_calibration_error(y, proba, classes=model.classes_, average=average)
     scorer = AdaptiveBinCalibrationError(average=average)
     assert scorer(model, X, y) == pytest.approx(expected)
 
@@ -292,13 +298,13 @@ def test_the_protocol_is_asked_first():
     model = Protocol()
     assert AdaptiveBinCalibrationError()(model, X, y) == pytest.approx(-0.25)
     assert model.options_ == {"unit": "tag", "average": "micro"}
-    AdaptiveBinCalibrationError(unit="pair", average="top_label")(model, X, y)
+    AdaptiveBinCalibrationError(query_options={"unit": "pair"}, average="top_label")(model, X, y)
     assert model.options_ == {"unit": "pair", "average": "top_label"}
     # By label, one asks about 0s only and the other about 1s only.
     score = AdaptiveBinCalibrationError(average="macro")(model, X, y)
     assert score == pytest.approx(-(0.25 + 0.75) / 2)
     with pytest.raises(TypeError, match="pairs"):
-        AdaptiveBinCalibrationError(unit="pair", pairs=3)(model, X, y)
+        AdaptiveBinCalibrationError(query_options={"unit": "pair", "pairs": 3})(model, X, y)
     together = cross_validate(
         model,
         X,
@@ -315,11 +321,21 @@ def test_clear_errors(binary):
     model = GaussianNB().fit(X, y)
     with pytest.raises(TypeError, match=r"LinearSVC has no predict_proba.*CalibratedClassifierCV"):
         AdaptiveBinCalibrationError()(LinearSVC().fit(X, y), X, y)
-    with pytest.raises(ValueError, match=r"unit='pair'.*GaussianNB has no calibration_queries"):
-        AdaptiveBinCalibrationError(unit="pair")(model, X, y)
+    with pytest.raises(
+        TypeError, match=r"unit='pair' does not apply to GaussianNB.*no calibration_queries"
+    ):
+        AdaptiveBinCalibrationError(query_options={"unit": "pair"})(model, X, y)
     with pytest.raises(ValueError, match="average='weighted' is not known"):
         AdaptiveBinCalibrationError(average="weighted")(model, X, y)
-    with pytest.raises(ValueError, match="unit='word' is not known"):
-        AdaptiveBinCalibrationError(unit="word")(model, X, y)
+    with pytest.raises(ValueError, match="norm='l3' is not known"):
+        AdaptiveBinCalibrationError(norm="l3")(model, X, y)
     with pytest.raises(TypeError, match="y_true has labels such as"):
         AdaptiveBinCalibrationError()(model, X, np.where(y == 1, "yes", "no"))
+
+
+def test_pooled_classes_never_share_one_bin():
+    X, y = load_iris(return_X_y=True)
+    scores = cross_val_score(
+        GaussianNB(), X, y, scoring="neg_adaptive_bin_calibration_error", cv=10
+    )
+    assert (scores < 0).all()

@@ -123,8 +123,8 @@ def bin_queries(
     size: float
     if isinstance(bin_size, str) and not infer:
         n_bins = standard_number(queries)
-        if n_bins > len(queries) // min_rows:
-            n_bins = max(1, len(queries) // min_rows)
+        if min_rows > 1:
+            n_bins = max(1, min(n_bins, len(queries) // min_rows))
         return BinnedQueries(queries, queries.cut_by_number(n_bins), queries.total / n_bins)
     if isinstance(bin_size, str):
         size = inference_size(queries)

@@ -41,9 +41,11 @@ def n_effective(queries: SortedQueries) -> float:
 
 def standard_number(queries: SortedQueries) -> int:
     """Return max(10, cbrt(N)) bins; integer weights count as copies."""
-    n = queries.total if queries.whole_weights else n_effective(queries)
+    whole = queries.whole_weights
+    n = queries.total if whole else n_effective(queries)
     # cbrt of a perfect cube may come out a hair above its root.
-    return min(len(queries), max(10, math.ceil(np.cbrt(n) - 1e-9)))
+    number = max(10, math.ceil(np.cbrt(n) - 1e-9))
+    return int(min(queries.total if whole else len(queries), number))
 
 
 def inference_size(queries: SortedQueries) -> float:

@@ -1,0 +1,94 @@
+"""Comparisons of two models."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from sklearn_calib import (
+    Queries,
+    calibration_error_interval,
+    compare_calibration,
+)
+from sklearn_calib.datasets import make_queries
+
+
+def distorted(p, slope):
+    return p**slope / (p**slope + (1 - p) ** slope)
+
+
+@pytest.mark.parametrize(
+    ("slope_a", "slope_b"), [(1.0, 1.0), (1.5, 1.0), (1.5, 1 / 1.5), (1.3, 1.4)]
+)
+def test_comparison_covers(slope_a, slope_b):
+    rng = np.random.default_rng(3)
+    p = stats.beta.ppf((np.arange(20_000) + 0.5) / 20_000, 0.5, 0.5)
+    truth = np.mean((distorted(p, slope_a) - p) ** 2) - np.mean((distorted(p, slope_b) - p) ** 2)
+    hits = 0
+    for _ in range(300):
+        p = rng.beta(0.5, 0.5, size=1000)
+        y = rng.random(1000) < p
+        a = distorted(p, slope_a)
+        # Where both are calibrated, the second knows nothing.
+        b = np.full(1000, 0.5) if slope_b == slope_a else distorted(p, slope_b)
+        low, high = compare_calibration(y, a, b).confidence_interval
+        hits += low <= truth <= high
+    assert 0.91 <= hits / 300 <= 0.995
+
+
+def test_comparison_is_paired():
+    """Shared noise cancels: two similar models are told apart by far."""
+    rng = np.random.default_rng(0)
+    p = rng.beta(0.5, 0.5, size=3000)
+    y = rng.random(3000) < p
+    a, b = distorted(p, 1.5), distorted(p, 1.55)
+    result = compare_calibration(y, a, b)
+    assert result.pvalue < 0.01
+    assert result.difference < 0
+    one, two = calibration_error_interval(y, a), calibration_error_interval(y, b)
+    assert one.confidence_interval.high > two.confidence_interval.low
+    assert result.error_a == pytest.approx(one.error)
+    back = compare_calibration(y, b, a)
+    assert back.difference == pytest.approx(-result.difference)
+    assert back.pvalue == pytest.approx(result.pvalue)
+    same = compare_calibration(y, a, a)
+    assert (same.difference, same.pvalue) == (0.0, 1.0)
+    assert "p = " in str(result)
+
+
+def test_comparison_with_groups_and_weights():
+    sample = make_queries(2000, group_size=10, dependence=0.8, random_state=0)
+    other = distorted(sample.y_prob, 1.5)
+    y, q, group = sample.y_true, sample.y_prob, sample.queries.group
+    plain = compare_calibration(y, other, q)
+    grouped = compare_calibration(y, other, q, groups=group)
+    single = compare_calibration(y, other, q, groups=np.arange(2000))
+    assert grouped.standard_error > plain.standard_error
+    assert single.standard_error == pytest.approx(plain.standard_error)
+    weighted = compare_calibration(y, other, q, sample_weight=np.full(2000, 1.0))
+    assert weighted.difference == pytest.approx(plain.difference)
+    half = np.r_[np.ones(1000), np.zeros(1000)]
+    first = compare_calibration(y[:1000], other[:1000], q[:1000])
+    assert compare_calibration(y, other, q, sample_weight=half).difference == pytest.approx(
+        first.difference
+    )
+
+
+def test_models_are_compared_by_their_queries():
+    sample = make_queries(
+        2000, distortion="slope", strength=0.5, group_size=4, dependence=0.5, random_state=0
+    )
+    one = sample.queries
+    two = Queries(one.y_true, sample.probability, group=one.group)
+    result = compare_calibration(one, two)
+    expected = compare_calibration(one.y_true, one.y_prob, two.y_prob, groups=one.group)
+    assert result.pvalue == expected.pvalue
+    alone = compare_calibration(one, two, groups=False)
+    assert alone.pvalue == compare_calibration(one.y_true, one.y_prob, two.y_prob).pvalue
+    with pytest.raises(ValueError, match="differ in y_true"):
+        compare_calibration(one, Queries(~one.y_true, one.y_prob, group=one.group))
+    with pytest.raises(ValueError, match="differ in group"):
+        compare_calibration(one, two.with_groups(None))
+    with pytest.raises(TypeError, match="the Queries of the other model alone"):
+        compare_calibration(one, two.y_prob)
+    with pytest.raises(TypeError, match="two Queries objects"):
+        compare_calibration(one.y_true, one.y_prob)

@@ -1,0 +1,132 @@
+"""Intervals for the calibration error: simulations with known truth.
+
+They have fixed seeds and a few hundred replications. Their bounds allow about three
+standard errors, so that they fail when coverage or size drifts, and not otherwise.
+"""
+
+import numpy as np
+import pytest
+
+from sklearn_calib import (
+    calibration_error_interval,
+)
+from sklearn_calib.datasets import make_queries
+from tests.metrics.laws import LAWS, TRUTHS
+
+
+def coverage(n, replications, options, **interval):
+    rng = np.random.default_rng(0)
+    hits = 0
+    for _ in range(replications):
+        sample = make_queries(n, random_state=rng, **options)
+        low, high = calibration_error_interval(sample.queries, **interval).confidence_interval
+        hits += low <= sample.error <= high
+    return hits / replications
+
+
+@pytest.mark.parametrize("truth", TRUTHS)
+@pytest.mark.parametrize("law", LAWS)
+def test_default_interval_covers(law, truth):
+    covered = coverage(1000, 400, {**LAWS[law], **TRUTHS[truth]})
+    # Standard error 1.1 %.
+    assert 0.925 <= covered <= 0.995
+
+
+@pytest.mark.parametrize("level", [0.8, 0.9, 0.99])
+def test_other_levels_cover(level):
+    covered = coverage(1000, 400, {"distortion": "slope", "strength": 0.6}, confidence_level=level)
+    sd = np.sqrt(level * (1 - level) / 400)
+    assert level - 3 * sd - 0.01 <= covered <= min(1.0, level + 3 * sd + 0.03)
+
+
+def test_rounded_predictions_cover():
+    for truth in ("calibrated", "overconfident"):
+        covered = coverage(1000, 300, {"decimals": 2, **TRUTHS[truth]})
+        assert 0.92 <= covered <= 0.995
+
+
+def test_weighted_interval_covers():
+    rng = np.random.default_rng(1)
+    for truth in ("calibrated", "overconfident"):
+        hits = 0
+        for _ in range(300):
+            sample = make_queries(1000, random_state=rng, **TRUTHS[truth])
+            low, high = calibration_error_interval(
+                sample.y_true, sample.y_prob, sample_weight=rng.exponential(size=1000)
+            ).confidence_interval
+            hits += low <= sample.error <= high
+        assert 0.92 <= hits / 300 <= 1.0
+
+
+def test_algorithm_2_does_not_cover_a_calibrated_model():
+    assert coverage(1000, 50, {}, method="sampling", n_resamples=200, random_state=0) == 0.0
+
+
+def test_bootstrap_covers_a_miscalibrated_model():
+    covered = coverage(
+        500,
+        150,
+        {"distortion": "slope", "strength": 0.4},
+        method="bootstrap",
+        n_resamples=400,
+        random_state=0,
+    )
+    assert 0.87 <= covered <= 0.995
+
+
+@pytest.mark.parametrize("truth", ["calibrated", "shift", "overconfident"])
+def test_grouped_interval_covers_where_the_ungrouped_one_fails(truth):
+    rng = np.random.default_rng(0)
+    options = {"a": 2, "b": 2, "group_size": 20, "dependence": 0.8, **TRUTHS[truth]}
+    grouped = ungrouped = 0
+    for _ in range(250):
+        sample = make_queries(2000, random_state=rng, **options)
+        for groups in (None, False):
+            low, high = calibration_error_interval(
+                sample.queries, groups=groups
+            ).confidence_interval
+            inside = low <= sample.error <= high
+            grouped += inside and groups is None
+            ungrouped += inside and groups is False
+    # Standard error 1.4 %.
+    assert grouped / 250 >= 0.905
+    assert ungrouped < grouped - 12
+
+
+def test_interval_shrinks_with_the_sample():
+    widths = []
+    for n in (300, 3000, 30_000):
+        sample = make_queries(n, distortion="slope", strength=0.5, random_state=0)
+        low, high = calibration_error_interval(sample.queries).confidence_interval
+        widths.append(high - low)
+    assert widths[0] > widths[1] > widths[2]
+
+
+def test_bootstrap_is_seeded_and_ordered():
+    sample = make_queries(400, distortion="slope", strength=0.5, random_state=0)
+    options = {"method": "bootstrap", "n_resamples": 300}
+    one = calibration_error_interval(sample.queries, random_state=1, **options)
+    two = calibration_error_interval(sample.queries, random_state=1, **options)
+    assert one.confidence_interval == two.confidence_interval
+    assert one.confidence_interval.low <= one.error <= one.confidence_interval.high
+    assert one.distribution.shape == (300,)
+    squared = calibration_error_interval(sample.queries, random_state=1, squared=True, **options)
+    assert squared.confidence_interval.high == pytest.approx(one.confidence_interval.high**2)
+
+
+@pytest.mark.parametrize(("q", "p", "n"), [(0.0, 0.003, 1000), (1e-4, 0.01, 300), (1.0, 0.98, 300)])
+def test_hard_predictions_have_an_honest_interval(q, p, n):
+    rng = np.random.default_rng(0)
+    hits = 0
+    for _ in range(200):
+        low, high = calibration_error_interval(rng.random(n) < p, np.full(n, q)).confidence_interval
+        hits += low <= abs(p - q) <= high
+    assert hits / 200 >= 0.92
+
+
+def test_groups_of_independent_queries_cost_little():
+    """The floor for hard predictions must not widen grouped intervals of soft ones."""
+    sample = make_queries(2000, group_size=20, random_state=0)
+    grouped = calibration_error_interval(sample.queries).confidence_interval
+    alone = calibration_error_interval(sample.queries, groups=False).confidence_interval
+    assert grouped.high < 1.4 * alone.high
