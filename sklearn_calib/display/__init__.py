@@ -18,6 +18,7 @@ from sklearn_calib.metrics import (
     LabelCalibration,
     SampleSizeCurve,
 )
+from sklearn_calib.metrics._bins import join_bins
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,7 +35,7 @@ Display = AdaptiveCalibrationDisplay | BinSizeDisplay | CountDisplay | LabelCali
 
 def _display_error(result: CalibrationErrorResult) -> AdaptiveCalibrationDisplay:
     return AdaptiveCalibrationDisplay(
-        result.bins, result=result, confidence_level=result.confidence_level
+        join_bins(result.bins), result=result, confidence_level=result.confidence_level
     )
 
 
@@ -59,7 +60,8 @@ def draw(result: object, ax: Axes | None = None, **options: Any) -> Display:
     Parameters
     ----------
     result : CalibrationBins, CalibrationErrorResult, LabelCalibration, CountPosterior, ...
-        Any result that has a picture.
+        Any result that has a picture. The many narrow bins behind an interval
+        are joined to as many as a calibration curve has.
     ax : matplotlib Axes, default=None
         Where to draw; a new figure by default.
     **options

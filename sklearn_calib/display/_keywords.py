@@ -73,7 +73,7 @@ def _suggestion(name: str, value: object, known: list[str]) -> str:
     candidates = [*known, *(_LINE if styles else ()), *_QUERY_OPTIONS]
     meant = _SYNONYMS.get(name)
     if meant not in candidates:
-        near = get_close_matches(name, candidates, n=1)
+        near = get_close_matches(name, candidates, n=1, cutoff=0.75)
         meant = near[0] if near else None
     if meant is None:
         return f" Its keywords are {', '.join(dict.fromkeys(known))}."

@@ -111,8 +111,10 @@ class LabelCalibrationDisplay(QueryDisplay):
 
     def _summary(self) -> str:
         n_labels = len({label for table in self.tables.values() for label in table.labels.tolist()})
-        names = ", ".join(name for name in self.tables if name)
-        return f"calibration errors of {n_labels} labels{f' by {names}' if names else ''}"
+        models = ", ".join(name for name in self.tables if name)
+        if len(self.tables) > 3:
+            models = f"{len(self.tables)} models"
+        return f"calibration errors of {n_labels} labels{f' by {models}' if models else ''}"
 
     @known_keywords()
     def plot(
