@@ -42,16 +42,10 @@ import matplotlib.pyplot as plt
 from sklearn_calib import AdaptiveCalibrationDisplay
 
 _, axes = plt.subplots(1, 2, figsize=(9.5, 4.6), layout="constrained")
-for ax, unit in zip(axes, ("tag", "pair"), strict=True):
+for ax, options in zip(axes, ({"unit": "tag"}, {"unit": "pair", "pairs": 20}), strict=True):
     for name, tagger in taggers.items():
         AdaptiveCalibrationDisplay.from_estimator(
-            tagger,
-            X_test,
-            y_test,
-            unit=unit,
-            pairs=20 if unit == "pair" else None,
-            name=name,
-            ax=ax,
+            tagger, X_test, y_test, query_options=options, name=name, ax=ax
         )
 axes[0].set_title("Is this token A?")
 axes[1].set_title("Are these two tokens A B?")
