@@ -2,9 +2,9 @@
 Counts that know how sure they are
 ==================================
 
-In how many articles a quarter is a country the attacker? A model that reads the articles is unsure
-of some of them. Its samples turn a falsely sharp line into one with an interval, and name the
-articles that a person should read.
+In how many articles per quarter is a country the attacker? A model that reads the articles is
+unsure of some of them. Its samples turn a falsely sharp line into one with an interval, and name
+the articles that a person should read.
 """
 
 # %%
@@ -40,15 +40,13 @@ print(posterior.select(["USA", "IRQ"]))
 
 import matplotlib.pyplot as plt
 
-from sklearn_calib import CountDisplay
-
-CountDisplay.from_posterior(posterior, keys=["USA", "IRQ"], despine=True)
+posterior.plot(keys=["USA", "IRQ"], despine=True)
 plt.show()
 
 # %%
 # With many countries, each has a panel of its own.
 
-CountDisplay.from_posterior(posterior, panels=True, n_columns=2)
+posterior.plot(panels=True, n_columns=2)
 plt.show()
 
 # %%

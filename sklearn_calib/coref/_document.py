@@ -146,7 +146,7 @@ class Document:
         set_("mentions", self._mentions(n))
         if self.entities is not None:
             set_("entities", self._entities())
-        set_("date", _date(self.date, self.id))
+        set_("date", as_date(self.date, f"Document {self.id!r}"))
         set_("metadata", MappingProxyType(dict(self.metadata or {})))
         for name in (*_LAYERS, "sentence_starts", "mentions"):
             array = getattr(self, name)
@@ -373,7 +373,8 @@ def _on_cycle(heads: Array) -> Array:
     return found
 
 
-def _date(value: Any, id: str) -> np.datetime64 | None:
+def as_date(value: Any, name: str) -> np.datetime64 | None:
+    """Return a date as precise as it was given; `name` is whose date it is, for messages."""
     if value is None:
         return None
     found: Any = np.datetime64("NaT")
@@ -391,6 +392,6 @@ def _date(value: Any, id: str) -> np.datetime64 | None:
         if 1 <= int(found.astype("datetime64[Y]").astype(int)) + 1970 <= 9999:
             return found
     raise ValueError(
-        f"Document {id!r}: date={value!r} is not a date. Pass a datetime.date, a datetime64, or a "
+        f"{name}: date={value!r} is not a date. Pass a datetime.date, a datetime64, or a "
         "str such as '2015-09-17'; leave it out if it is not known."
     )

@@ -53,11 +53,20 @@ def new_axes(ax: Axes | None, figsize: tuple[float, float]) -> tuple[Figure | Su
     return ax.figure, ax
 
 
-def draw_band(ax: Axes, x: Array, low: Array, high: Array, **style: Any) -> Collection:
-    """Shade a range; that of a single point, which has no width, as a broad line."""
-    if len(x) > 1:
+def draw_band(
+    ax: Axes,
+    x: Array,
+    low: Array,
+    high: Array,
+    *,
+    joined: bool = True,
+    width: float = 10.0,
+    **style: Any,
+) -> Collection:
+    """Shade a range; points that are alone or not joined, which have no width, as broad lines."""
+    if joined and len(x) > 1:
         return ax.fill_between(x, low, high, linewidth=0, **style)
-    return ax.vlines(x, low, high, linewidth=10, **style)
+    return ax.vlines(x, low, high, linewidth=width, **style)
 
 
 def despine_axes(ax: Axes) -> None:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from sklearn_calib._results import ConfidenceInterval, percent
-from sklearn_calib._validation import Array, check_confidence_level, check_integer
+from sklearn_calib._validation import Array, check_integer
 from sklearn_calib.display._axes import (
     COLOURS,
     despine_axes,
+    draw_band,
     drawings_on,
     free_colours,
     line_options,
@@ -26,6 +27,10 @@ from sklearn_calib.explore import CountPosterior
 __all__ = ["CountDisplay"]
 
 _BEST = "single best analysis"
+# Points between series that stand beside each other, and the room for all of them.
+_ASIDE, _ROOM = 12.0, 400.0
+# Letters of the names of periods that fit below axes; longer ones are turned.
+_LETTERS = 60
 # Longer legends stand beside the axes, in columns.
 _INSIDE, _COLUMN = 10, 16
 
@@ -38,17 +43,30 @@ class CountDrawing:
     dated: bool
 
 
-def _beside(ax: Any, place: float) -> Any:
+def _beside(ax: Any, points: float) -> Any:
     """Return a transform that moves a series aside."""
     from matplotlib.transforms import offset_copy
 
-    return offset_copy(ax.transData, ax.figure, x=8.0 * place, units="points")
+    return offset_copy(ax.transData, ax.figure, x=points, units="points")
+
+
+def _mark_years(ax: Any) -> None:
+    """Put ticks where counts of years stand: in the middle of each, or of each second, fifth..."""
+    from matplotlib.dates import DateFormatter, YearLocator
+
+    first, last = ax.get_xlim()
+    years = (last - first) / 365.25
+    step = next((step for step in (1, 2, 5, 10, 20, 50, 100, 200, 500) if years <= 8 * step), 1000)
+    ax.xaxis.set_major_locator(YearLocator(step, month=7, day=2))
+    ax.xaxis.set_major_formatter(DateFormatter("%Y"))
 
 
 class CountDisplay:
     """Counts over time: posterior mean, credible interval, and single best counts.
 
-    It is recommended to use `from_posterior`.
+    Dates are joined by lines. Periods that have names instead, such as genres,
+    stand apart, because nothing lies between them. It is recommended to use
+    `from_posterior`, or the method `plot` of the counts.
 
     Parameters
     ----------
@@ -97,7 +115,7 @@ class CountDisplay:
     def __init__(
         self,
         x: Array,
-        keys: list[Any],
+        keys: Iterable[Hashable],
         mean: Array,
         confidence_interval: ConfidenceInterval,
         confidence_level: float,
@@ -125,7 +143,7 @@ class CountDisplay:
         line_kwargs: dict[str, Any] | None = None,
         best_kwargs: dict[str, Any] | None = None,
     ) -> CountDisplay:
-        """Draw the series, in one picture or in a panel each.
+        """Draw the series, in one picture or with one panel per series.
 
         Parameters
         ----------
@@ -170,10 +188,10 @@ class CountDisplay:
             self.figure_, only = new_axes(ax, figsize=(7.0, 3.6))
             self.axes_ = [only] * len(self.keys)
         self.ax_ = self.axes_[0]
-        self.lines_: dict[Any, Any] = {}
-        self.bands_: dict[Any, Any] = {}
-        self.bests_: dict[Any, Any] = {}
-        show_best = best and self.best is not None
+        self.lines_: dict[Hashable, Any] = {}
+        self.bands_: dict[Hashable, Any] = {}
+        self.bests_: dict[Hashable, Any] = {}
+        shown_best = self.best if best else None
         earlier = drawings_on(self.ax_, CountDrawing)
         self._check_axes(earlier)
         taken = [drawing.colour for drawing in earlier]
@@ -184,7 +202,7 @@ class CountDisplay:
             colour = colours[i % len(colours)]
             style = {"color": colour, "label": plain_text(key), **line_options(line_kwargs)}
             place = 0.0 if panels else len(earlier) + i - (len(self.keys) - 1) / 2.0
-            self._series(i, style, line_options(best_kwargs), show_best, panels, place)
+            self._series(i, style, line_options(best_kwargs), shown_best, panels, place)
         for at in dict.fromkeys(self.axes_):
             self._dress(at, despine, bottom)
         note = f"Count [{percent(self.confidence_level)} interval]"
@@ -199,12 +217,17 @@ class CountDisplay:
         else:
             self.ax_.set(xlabel=self.x_label, ylabel=note)
         if legend:
-            self._legend(show_best, panels)
+            self._legend(shown_best is not None, panels)
         return self
 
     @property
     def _dated(self) -> bool:
         return self.x.dtype.kind == "M"
+
+    @property
+    def _joined(self) -> bool:
+        """Whether lines run from period to period: names are not in an order."""
+        return self._dated and len(self.x) > 1
 
     def _check_axes(self, earlier: list[CountDrawing]) -> None:
         """Refuse dates on axes that have names, and the other way round."""
@@ -219,38 +242,48 @@ class CountDisplay:
             )
 
     def _series(
-        self, i: int, style: dict[str, Any], best_style: dict[str, Any], best: bool, small: bool,
-        place: float,
+        self, i: int, style: dict[str, Any], best_style: dict[str, Any], best: Array | None,
+        small: bool, place: float,
     ) -> None:  # fmt: skip
         key, ax = self.keys[i], self.axes_[i]
         colour = style["color"]
         low, high = (np.asarray(end)[:, i] for end in self.confidence_interval)
-        if len(self.x) > 1:
-            self.bands_[key] = ax.fill_between(
-                self.x, low, high, color=colour, alpha=0.22, linewidth=0
-            )
-        else:  # a band of one point has no width
-            self.bands_[key] = ax.vlines(self.x, low, high, color=colour, alpha=0.5)
-            style = {"marker": "o", **style}
-        style = {"linewidth": 1.2 if small else 1.8, **style}
+        n_series = 1 if small else len(self.keys)
+        aside = min(_ASIDE, _ROOM / (len(self.x) * n_series * (3.0 if small else 1.0)))
+        self.bands_[key] = draw_band(
+            ax, self.x, low, high, joined=self._joined, width=aside / 1.2, color=colour, alpha=0.22
+        )
+        alone = {} if self._joined else {"linestyle": "none", "marker": "o", "markersize": 4}
+        style = {"linewidth": 1.2 if small else 1.8, **alone, **style}
         (self.lines_[key],) = ax.plot(self.x, self.mean[:, i], **style)
         remember(self.lines_[key], CountDrawing(self.lines_[key].get_color(), self._dated))
         self.bests_[key] = None
-        if best:
-            assert self.best is not None
-            plain = {"color": "0.2" if small else colour, "linestyle": ":", "linewidth": 1.2}
-            plain |= {"marker": "x"} if len(self.x) == 1 else {}
-            (self.bests_[key],) = ax.plot(self.x, self.best[:, i], **{**plain, **best_style})
-        if len(self.x) == 1:  # series of one point stand beside each other
+        if best is not None:
+            plain = {"color": "0.2" if small else colour, **self._best_style}
+            (self.bests_[key],) = ax.plot(self.x, best[:, i], **{**plain, **best_style})
+        if not self._joined:  # series of single points stand beside each other
             for artist in (self.bands_[key], self.lines_[key], self.bests_[key]):
                 if artist is not None:
-                    artist.set_transform(_beside(ax, place))
+                    artist.set_transform(_beside(ax, aside * place))
+
+    @property
+    def _best_style(self) -> dict[str, Any]:
+        """The line of single best counts, or their marks where nothing is joined."""
+        if self._joined:
+            return {"linestyle": ":", "linewidth": 1.2}
+        return {"linestyle": "none", "marker": "x"}
 
     def _dress(self, ax: Any, despine: bool, bottom: float) -> None:
         """Set scales, grid and dates of one axes."""
         from matplotlib.ticker import MaxNLocator
 
-        if self._dated:
+        if not self._dated:
+            if sum(len(name) + 2 for name in self.x) > _LETTERS * ax.figure.get_figwidth() / 7.0:
+                for text in ax.get_xticklabels():
+                    text.set(rotation=45, ha="right", rotation_mode="anchor")
+        elif self.x_label == "Year":
+            _mark_years(ax)
+        else:
             from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 
             locator = AutoDateLocator(minticks=3, maxticks=7)
@@ -268,20 +301,25 @@ class CountDisplay:
             despine_axes(ax)
 
     def _legend(self, best: bool, panels: bool) -> None:
-        """Name the series, and say what a dotted line is."""
+        """Name the series, and say what the single best counts look like."""
         from matplotlib.lines import Line2D
 
-        dotted = Line2D([], [], color="0.2", linestyle=":", linewidth=1.2, label=_BEST)
+        single = Line2D([], [], color="0.2", label=_BEST, **self._best_style)
         if panels:
             if best:
-                mean = Line2D([], [], color=COLOURS[0], linewidth=1.2, label="posterior mean")
+                shown = self.lines_[self.keys[0]]
+                mean = Line2D(
+                    [], [], color=COLOURS[0], linestyle=shown.get_linestyle(),
+                    marker=shown.get_marker(), markersize=shown.get_markersize(), linewidth=1.2,
+                    label="posterior mean",
+                )  # fmt: skip
                 self.figure_.legend(
-                    handles=[mean, dotted], loc="outside upper right", ncols=2, fontsize="small",
+                    handles=[mean, single], loc="outside upper right", ncols=2, fontsize="small",
                     frameon=False,
                 )  # fmt: skip
             return
         handles, _ = self.ax_.get_legend_handles_labels()
-        handles += [dotted] * best
+        handles += [single] * best
         options: dict[str, Any] = {"loc": "best"}
         if len(handles) > _INSIDE:
             columns = -(-len(handles) // _COLUMN)
@@ -292,7 +330,7 @@ class CountDisplay:
     def from_posterior(
         cls,
         posterior: CountPosterior,
-        keys: Iterable[Any] | None = None,
+        keys: Iterable[Hashable] | None = None,
         *,
         confidence_level: float = 0.95,
         method: str = "auto",
@@ -323,22 +361,18 @@ class CountDisplay:
             The drawn display.
         """
         pyplot()
-        level = check_confidence_level(confidence_level)
         if keys is None:
             keys = posterior.most_common(20 if plot_options.get("panels") else 3)
-        elif isinstance(keys, str):
-            raise TypeError(f"keys must be a list of keys, such as [{keys!r}].")
-        names = list(keys)
-        if not names:
+        chosen = posterior.select(keys)
+        if not chosen.keys:
             raise ValueError("There is nothing to draw: no key was counted or chosen.")
-        chosen = posterior.select(names)
         x, x_label = chosen.middles()
         display = cls(
             x,
-            names,
+            chosen.keys,
             chosen.mean,
-            chosen.confidence_interval(level, method=method),
-            level,
+            chosen.confidence_interval(confidence_level, method=method),
+            float(confidence_level),
             chosen.best,
             x_label,
         )

@@ -1,13 +1,14 @@
 """Explore a corpus: rules, counts and their posterior."""
 
-from sklearn_calib.explore._agents import AgentRule
-from sklearn_calib.explore._corpus import count_corpus
-from sklearn_calib.explore._count import count_documents, rule_queries
+from sklearn_calib.explore._agent_rule import AgentRule
+from sklearn_calib.explore._count_corpus import count_corpus
+from sklearn_calib.explore._count_documents import count_documents
+from sklearn_calib.explore._count_tags import count_tags
 from sklearn_calib.explore._difference import CountDifference
+from sklearn_calib.explore._documents import SkippedDocument, UncertainDocument
 from sklearn_calib.explore._lexicon import Lexicon, LexiconMatch, country_lexicon
 from sklearn_calib.explore._posterior import CountPosterior
-from sklearn_calib.explore._tags import count_tags
-from sklearn_calib.explore._uncertain import SkippedDocument, UncertainDocument
+from sklearn_calib.explore._rule_queries import rule_queries
 
 __all__ = [
     "AgentRule",

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
+from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
+
+from sklearn_calib._results import Result
 
 __all__ = ["Lexicon", "LexiconMatch", "as_lexicon", "country_lexicon"]
 
@@ -39,7 +42,7 @@ class LexiconMatch(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Lexicon:
+class Lexicon(Result):
     """Names of things, such as countries, by the key that they are counted under.
 
     Parameters
@@ -80,6 +83,11 @@ class Lexicon:
     entries: Mapping[str, Iterable[str]]
     ignore: Iterable[str] = ()
     stem: bool = True
+    # The key of each name, word by word; and by its first word the most words of a name.
+    _index: dict[tuple[str, ...], tuple[str | None, _Cases]] = field(init=False)
+    _longest: dict[str, int] = field(init=False)
+
+    _shows_table = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.entries, Mapping):
@@ -109,15 +117,20 @@ class Lexicon:
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state, entries=MappingProxyType(state["entries"]))
 
-    def __repr__(self) -> str:
+    def _sentence(self) -> str:
         count = sum(len(tuple(names)) for names in self.entries.values())
         return f"<Lexicon: {len(self.entries):,} keys, {count:,} names>"
+
+    def _columns(self) -> Mapping[str, Sequence[Any]]:
+        """Return one row per name."""
+        rows = [(key, name) for key, names in self.entries.items() for name in names]
+        return {"key": [key for key, _ in rows], "name": [name for _, name in rows]}
 
     def __len__(self) -> int:
         return len(self.entries)
 
     @classmethod
-    def read(cls, path: Any, *, stem: bool = True) -> Lexicon:
+    def read(cls, path: str | PathLike[str], *, stem: bool = True) -> Lexicon:
         """Read a lexicon from a file.
 
         Parameters
@@ -150,7 +163,7 @@ class Lexicon:
         ignore = entries.pop("-", [])
         return cls(entries, ignore=ignore, stem=stem)
 
-    def merge(self, entries: Any) -> Lexicon:
+    def merge(self, entries: Lexicon | Mapping[str, Iterable[str]]) -> Lexicon:
         """Return a lexicon that has further names, of old keys or new ones.
 
         Parameters
@@ -202,8 +215,7 @@ class Lexicon:
         """
         gone = set(_names(names, "without"))
         plain = {_plain(name) for name in gone - set(self.entries)}
-        index: dict[Any, Any] = self._index  # type: ignore[attr-defined]
-        for words in plain - set(index):
+        for words in plain - set(self._index):
             raise ValueError(f"{' '.join(words)!r} is neither a key nor a name of the lexicon.")
         entries = {
             key: [name for name in names if _plain(name) not in plain]
@@ -247,20 +259,19 @@ class Lexicon:
         self, words: list[tuple[str, str, str]], owner: list[int], at: int
     ) -> tuple[str | None, int]:
         """Return the key of the longest name that starts here, and where it stops."""
-        longest: dict[str, int] = self._longest  # type: ignore[attr-defined]
-        most = longest.get(words[at][0], int(self.stem and words[at][1] in longest))
+        most = self._longest.get(words[at][0], int(self.stem and words[at][1] in self._longest))
         for stop in range(min(at + most, len(words)), at, -1):
             if stop < len(words) and owner[stop] == owner[stop - 1]:
                 continue  # a part of a token
             plain = tuple(word for word, _, _ in words[at:stop])
             for last in (plain[-1], words[stop - 1][1])[: 1 + self.stem]:
-                entry = self._index.get((*plain[:-1], last))  # type: ignore[attr-defined]
+                entry = self._index.get((*plain[:-1], last))
                 if entry is not None and _same_case(entry[1], words[at:stop]):
                     return entry[0], stop
         return None, at + 1
 
 
-def _names(names: Any, where: str) -> tuple[str, ...]:
+def _names(names: Iterable[str], where: str) -> tuple[str, ...]:
     if isinstance(names, str):
         raise TypeError(f"{where}: pass a list of names, not the single str {names!r}.")
     found = tuple(names)
@@ -278,7 +289,9 @@ def _plain(name: str) -> tuple[str, ...]:
     return tuple(word for word, _, _ in _split(name))
 
 
-def _add(index: dict[tuple[str, ...], tuple[str | None, _Cases]], key: Any, name: str) -> None:
+def _add(
+    index: dict[tuple[str, ...], tuple[str | None, _Cases]], key: str | None, name: str
+) -> None:
     plain = _plain(name)
     if not plain:
         raise ValueError(f"{key!r}: {name!r} is not a name.")
@@ -361,10 +374,12 @@ def country_lexicon() -> Lexicon:
     return Lexicon.read(COUNTRIES)
 
 
-def as_lexicon(lexicon: Any, *, stem: bool = True) -> Lexicon:
+def as_lexicon(
+    lexicon: Lexicon | Mapping[str, Iterable[str]] | str | PathLike[str], *, stem: bool = True
+) -> Lexicon:
     """Return a Lexicon for a Lexicon, a mapping or the path of a file."""
     if isinstance(lexicon, Lexicon):
         return lexicon
-    if isinstance(lexicon, (str, Path)):
+    if isinstance(lexicon, (str, PathLike)):
         return Lexicon.read(lexicon, stem=stem)
     return Lexicon(lexicon, stem=stem)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from sklearn_calib._validation import Array
-from sklearn_calib.explore._answers import is_hashable
+from sklearn_calib.explore._keys import is_hashable
+
+# A letter of the calendar; or a function of a document, of the tokens of a sentence; or None.
+Period = str | Callable[[Any], Hashable] | None
 
 PERIODS = {"D": "day", "W": "week", "M": "month", "Q": "quarter", "Y": "year"}
 
@@ -23,7 +26,7 @@ class UndatedError(ValueError):
     """A document has no date, or one that is too coarse for the period."""
 
 
-def check_period(period: Any) -> Any:
+def check_period(period: Period) -> Period:
     """Refuse a period that is neither known nor callable."""
     known = period is None or callable(period) or (isinstance(period, str) and period in PERIODS)
     if not known:
@@ -35,33 +38,34 @@ def check_period(period: Any) -> Any:
     return period
 
 
-def period_of(where: str, date: Any, period: Any, document: Any) -> Any:
-    """Return the number of the period of a date, or what a function says."""
+def period_of(item: object, date: np.datetime64 | None, period: Period, *, name: str) -> Hashable:
+    """Return the number of the period of a date, or what a function says of the item.
+
+    `name` is what messages call the item.
+    """
     if period is None:
         return "all"
     if callable(period):
-        found = period(document)
+        found = period(item)
         if found is None:
-            raise UndatedError(f"{where} has no period: the function returned None.")
+            raise UndatedError(f"{name} has no period: the function returned None.")
         if not is_hashable(found):
             raise TypeError(
-                f"{where}: its period {found!r} is not hashable. Return a str, a number or a tuple."
+                f"{name}: its period {found!r} is not hashable. Return a str, a number or a tuple."
             )
         return found
     if date is None:
-        raise UndatedError(f"{where} has no date, so that its {PERIODS[period]} is not known.")
+        raise UndatedError(f"{name} has no date, so that its {PERIODS[period]} is not known.")
     unit = np.datetime_data(date.dtype)[0]
     if unit not in _NEEDS[period]:
-        raise UndatedError(f"{where} is dated {date}, so that its {PERIODS[period]} is not known.")
+        raise UndatedError(f"{name} is dated {date}, so that its {PERIODS[period]} is not known.")
     if period in "DW":
         day = int(date.astype("datetime64[D]").astype(int))
         return day if period == "D" else (day + 3) // 7  # 1970-01-01 was a Thursday
     return int(date.astype("datetime64[M]").astype(int)) // {"M": 1, "Q": 3, "Y": 12}[period]
 
 
-def span(
-    found: Sequence[Any], period: str | Callable[..., Any] | None, names: Sequence[str]
-) -> tuple[Array, Array]:
+def span(found: Sequence[Hashable], period: Period, names: Sequence[str]) -> tuple[Array, Array]:
     """Return the periods in order, and the place of each document among them.
 
     Periods of the calendar run from the first to the last without gaps.
@@ -80,10 +84,10 @@ def span(
             )
         starts = [start_of(code, period) for code in range(first, last + 1)]
         return np.array(starts, dtype="datetime64[D]"), codes - first
-    distinct = list(dict.fromkeys(found))
+    distinct: list[Any] = list(dict.fromkeys(found))
     try:
         distinct.sort()
-    except TypeError:
+    except TypeError:  # of several kinds, which have no order
         distinct.sort(key=str)
     place = {value: i for i, value in enumerate(distinct)}
     periods = np.empty(len(distinct), dtype=object)
@@ -109,7 +113,7 @@ def end_of(starts: Array, period: str) -> Array:
     return (starts.astype("datetime64[M]") + months).astype("datetime64[D]")
 
 
-def label_of(value: Any, period: Any) -> str:
+def label_of(value: Any, period: Period) -> str:
     """Return a period as it is written: 2003-Q1, 2003-W05, 2003-02, 2003 or 2003-02-14."""
     if not isinstance(period, str):
         return str(value)
@@ -120,3 +124,38 @@ def label_of(value: Any, period: Any) -> str:
     if period == "Q":
         return f"{date.year}-Q{(date.month + 2) // 3}"
     return {"D": date.isoformat(), "M": date.isoformat()[:7], "Y": f"{date.year:04d}"}[period]
+
+
+def places_of(wanted: Hashable | Iterable[Hashable], periods: Array, period: Period) -> Array:
+    """Return the places of the periods that names or dates stand for: one of them or a list."""
+    values: list[object] = [wanted]
+    if isinstance(wanted, Iterable) and not isinstance(wanted, str):
+        values = list(wanted)
+    if not values:
+        raise ValueError("A list of periods is empty; leave it out to take all periods.")
+    labels = [label_of(value, period) for value in periods]
+    return np.concatenate([_places_of_one(value, labels, periods, period) for value in values])
+
+
+def _places_of_one(value: Any, labels: list[str], periods: Array, period: Period) -> Array:
+    if isinstance(period, str) and isinstance(value, (int, np.integer)):
+        value = f"{value:04d}"  # a year
+    found = [i for i, label in enumerate(labels) if label == value]
+    if not found and isinstance(period, str):
+        try:
+            date = np.datetime64(value)
+        except ValueError:
+            date = np.datetime64("NaT")
+        if not np.isnat(date):
+            if np.datetime_data(date.dtype)[0] not in "YMWD":
+                date = date.astype("datetime64[D]")
+            first = date.astype("datetime64[D]")
+            after = (date + 1).astype("datetime64[D]")
+            found = np.flatnonzero((periods < after) & (end_of(periods, period) > first)).tolist()
+    elif not found:
+        found = [i for i, name in enumerate(periods) if name == value]
+    if not found:
+        raise ValueError(
+            f"There is no period {value!r}; the periods are {labels[0]!r} to {labels[-1]!r}."
+        )
+    return np.array(found)

@@ -2,31 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import stats
 
-from sklearn_calib._results import ConfidenceInterval, format_table, read_only, to_frame
-from sklearn_calib._validation import (
-    Array,
-    check_confidence_level,
-    check_integer,
-    check_option,
+from sklearn_calib._results import (
+    ConfidenceInterval,
+    PlottedResult,
+    format_table,
+    read_only,
+    to_frame,
 )
-from sklearn_calib.explore._difference import CountDifference, difference
-from sklearn_calib.explore._intervals import METHODS, check_enough, count_interval
-from sklearn_calib.explore._periods import PERIODS, end_of, label_of
-from sklearn_calib.explore._pool import choose_keys, pool
-from sklearn_calib.explore._uncertain import SkippedDocument, UncertainDocument, most_uncertain
+from sklearn_calib._validation import Array, check_confidence_level, check_integer, check_option
+from sklearn_calib.explore._difference import CountDifference
+from sklearn_calib.explore._documents import SkippedDocument, UncertainDocument
+from sklearn_calib.explore._keys import check_keys
+from sklearn_calib.explore._periods import PERIODS, Period, end_of, label_of, places_of
+from sklearn_calib.explore._poisson_binomial import NoUnitError, weighted_sum
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 __all__ = ["CountPosterior"]
 
+_METHODS = ("auto", "exact", "normal", "quantile")
+
+# Intervals from fewer samples cover too little: 76 % with 2 samples, 92 % with 5, for 95 %.
+_FEW = 20
+# Rows of the table that a notebook shows, and of the table that is printed.
+_SHOWN, _PRINTED = 10, 40
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CountPosterior:
+class CountPosterior(PlottedResult):
     """Counts by period and key, with their posterior uncertainty.
 
     Documents are independent given the model, so that the count of a period is
@@ -62,19 +75,36 @@ class CountPosterior:
 
     See Also
     --------
-    count_documents : Makes this object.
-    CountDisplay : Draws it.
+    count_documents, count_corpus, count_tags : Make this object.
+    CountDisplay : Draws it; `plot` is a short way there.
 
     Notes
     -----
     What is uncertain here is what the model says about the documents. What the
     model gets wrong with confidence, and documents that are missing, are not
     part of the interval.
+
+    As the last line of a notebook cell a posterior shows its counts by period
+    where they are few, and otherwise the sums over all periods of the most
+    common keys. `print` and `to_frame` show the periods.
+
+    Examples
+    --------
+    >>> from sklearn_calib.explore import count_tags
+    >>> sentences = [["fish", "swim"], ["they", "fish"]]
+    >>> samples = [[["N", "V"]] * 20, [["P", "V"]] * 15 + [["P", "N"]] * 5]
+    >>> count_tags(sentences, samples)
+    period  key    mean     low    high  n_documents
+       all    N  1.2500  1.0000  2.0000            2
+       all    P  1.0000  1.0000  1.0000            2
+       all    V  1.7500  1.0000  2.0000            2
+    2 documents; 20 samples of each.
+    The intervals have a level of 95%.
     """
 
-    keys: tuple[Any, ...]
+    keys: tuple[Hashable, ...]
     periods: Array
-    period: Any
+    period: Period
     documents: tuple[str, ...]
     document_period: Array
     document_weight: Array
@@ -90,6 +120,7 @@ class CountPosterior:
         for name, value in vars(self).items():
             if isinstance(value, np.ndarray):
                 object.__setattr__(self, name, read_only(value))
+        object.__setattr__(self, "_shows_table", bool(self.keys))
 
     def __getstate__(self) -> dict[str, Any]:
         state = {field.name: getattr(self, field.name) for field in fields(self)}
@@ -191,15 +222,74 @@ class CountPosterior:
         ValueError
             If there is only one sample of each document. With fewer than 20
             intervals are too narrow, and there is a warning.
+
+        Notes
+        -----
+        Counts of documents are whole, and so are the ends of "exact" and
+        "quantile" intervals; a mean is not. Where nearly all probability is at
+        one number, the mean may lie just outside: a single document of
+        probability .01 has the mean .01 and the interval [0, 0], which holds the
+        count with probability .99.
         """
+        self._check_samples()
+        return self._interval(confidence_level, method)
+
+    def _check_samples(self) -> None:
+        """Refuse an interval from one sample, and warn about few; called by public methods."""
+        if self.n_samples == 1:
+            raise ValueError(
+                "An interval needs at least two samples of each document: one says nothing about "
+                "how uncertain a count is. Draw 100."
+            )
+        if self.n_samples < _FEW:
+            warnings.warn(
+                f"Intervals from {self.n_samples} samples of each document are too narrow. Draw at "
+                f"least {_FEW}, better 100.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def _interval(self, confidence_level: float, method: str) -> ConfidenceInterval:
         level = check_confidence_level(confidence_level)
-        check_option(method, "method", METHODS)
-        check_enough(self.n_samples)
-        return count_interval(self, level, method)
+        check_option(method, "method", _METHODS)
+        if method == "normal":
+            half = stats.norm.ppf((1.0 + level) / 2.0) * self.standard_deviation
+            return ConfidenceInterval(self.mean - half, self.mean + half)
+        if method == "quantile":
+            return self._quantile_interval(level)
+        try:
+            return self._exact_interval(level)
+        except NoUnitError:
+            if method == "exact":
+                raise
+            return self._quantile_interval(level)
+
+    def _quantile_interval(self, level: float) -> ConfidenceInterval:
+        tables = [self._sampled(i) for i in range(len(self.keys))]
+        ends = np.array([_outer_quantiles(table, level) for table in tables])
+        low, high = np.moveaxis(ends.reshape(-1, 2, len(self.periods)), 0, -1)
+        return ConfidenceInterval(low, high)
+
+    def _exact_interval(self, level: float) -> ConfidenceInterval:
+        shape = (len(self.periods), len(self.keys))
+        ends = np.zeros((2, shape[0] * shape[1]))
+        for cell, rows in _rows_by_cell(self._cell):
+            try:
+                unit, total = weighted_sum(self._weight[rows], self.hit_counts[rows])
+            except NoUnitError as error:
+                period, key = divmod(cell, shape[1])
+                raise NoUnitError(
+                    f"method='exact' needs weights that are small multiples of a common unit; "
+                    f"those of {self.keys[key]!r} in {self.period_labels[period]} are not: {error} "
+                    "Use method='quantile' or 'normal'."
+                ) from None
+            ends[:, cell] = unit * np.array(total.interval(level))
+        low, high = ends.reshape(2, *shape)
+        return ConfidenceInterval(low, high)
 
     # --- questions
 
-    def probability(self, key: Any) -> Array:
+    def probability(self, key: Hashable) -> Array:
         """Return the probability that each document has a key, in the order of `documents`."""
         at = self._key_index(key)
         found = np.zeros(len(self.documents))
@@ -207,7 +297,9 @@ class CountPosterior:
         found[self.hit_document[rows]] = (self.hit_counts[rows] > 0).mean(axis=1)
         return found
 
-    def most_uncertain(self, k: int = 10, *, key: Any = None) -> list[UncertainDocument]:
+    def most_uncertain(
+        self, k: int = 10, *, key: Hashable | None = None
+    ) -> list[UncertainDocument]:
         """Return the documents that are worth reading by hand.
 
         Parameters
@@ -223,15 +315,32 @@ class CountPosterior:
             Nearest to a coin toss first: those with the largest posterior
             variance. Documents that are certain are left out.
         """
-        return most_uncertain(self, k, key)
+        k = check_integer(k, "k")
+        mean, spread = self.hit_counts.mean(axis=1), self.hit_counts.std(axis=1)
+        rows = np.flatnonzero(spread > 0.0)
+        if key is not None:
+            rows = rows[self.hit_key[rows] == self._key_index(key)]
+        labels = self.period_labels
+        return [
+            UncertainDocument(
+                id=self.documents[self.hit_document[i]],
+                key=self.keys[self.hit_key[i]],
+                period=labels[self.document_period[self.hit_document[i]]],
+                probability=float((self.hit_counts[i] > 0).mean()),
+                mean=float(mean[i]),
+                standard_deviation=float(spread[i]),
+                mentions=self.hit_mentions[i],
+            )
+            for i in rows[np.argsort(-spread[rows], kind="stable")][:k]
+        ]
 
     def difference(
         self,
-        key: Any,
-        other: Any = None,
+        key: Hashable,
+        other: Hashable | None = None,
         *,
-        periods: Any = None,
-        other_periods: Any = None,
+        periods: Hashable | Iterable[Hashable] | None = None,
+        other_periods: Hashable | Iterable[Hashable] | None = None,
         confidence_level: float = 0.95,
     ) -> CountDifference:
         """Compare two counts, and say whether the first exceeds the second.
@@ -257,25 +366,67 @@ class CountPosterior:
             positive. Two keys of one document are not independent: they are
             compared sample by sample.
         """
-        check_enough(self.n_samples)
-        return difference(self, key, other, periods, other_periods, confidence_level)
+        self._check_samples()
+        level = check_confidence_level(confidence_level)
+        if other is None and other_periods is None:
+            raise ValueError(
+                "Pass a second key (other) or second periods (other_periods) to compare."
+            )
+        first = self._hits(key, periods)
+        second = self._hits(
+            key if other is None else other, periods if other_periods is None else other_periods
+        )
+        # One row per document: what it adds to the difference in each sample.
+        involved = np.concatenate([self.hit_document[first], self.hit_document[second]])
+        documents, place = np.unique(involved, return_inverse=True)
+        change = np.zeros((len(documents), self.n_samples), dtype=np.int64)
+        np.add.at(change, place[: len(first)], self.hit_counts[first].astype(np.int64))
+        np.subtract.at(change, place[len(first) :], self.hit_counts[second].astype(np.int64))
+        weight = self.document_weight[documents]
+        mean = float((weight * change.mean(axis=1)).sum())
+        try:
+            unit, total = weighted_sum(weight, change)
+            low, high = (unit * end for end in total.interval(level))
+            larger = total.above(0)
+            equal = total.above(-1) - larger
+            method = "exact"
+        except NoUnitError:
+            sampled = weight @ change
+            low, high = map(float, _outer_quantiles(sampled, level))
+            close = np.isclose(sampled, 0.0)
+            larger, equal = float(((sampled > 0.0) & ~close).mean()), float(close.mean())
+            method = "quantile"
+        return CountDifference(mean, ConfidenceInterval(low, high), larger, equal, level, method)
 
-    def most_common(self, k: int | None = None) -> tuple[Any, ...]:
+    def _hits(self, key: Hashable, periods: Hashable | Iterable[Hashable] | None) -> Array:
+        """Return the rows of the hits of a key in some periods, or in all."""
+        rows = np.flatnonzero(self.hit_key == self._key_index(key))
+        if periods is None:
+            return rows
+        places = places_of(periods, self.periods, self.period)
+        return rows[np.isin(self.document_period[self.hit_document[rows]], places)]
+
+    def most_common(self, k: int | None = None) -> tuple[Hashable, ...]:
         """Return the k keys with the largest mean over all periods, largest first."""
         order = np.argsort(-self.mean.sum(axis=0), kind="stable")
         return tuple(self.keys[i] for i in order[: None if k is None else check_integer(k, "k")])
 
-    def select(self, keys: Iterable[Any]) -> CountPosterior:
+    def select(self, keys: Iterable[Hashable]) -> CountPosterior:
         """Return the same with these keys alone, in this order."""
-        if isinstance(keys, str):
-            raise TypeError(f"keys must be a list of keys, such as [{keys!r}].")
-        names = list(keys)
+        names = check_keys(keys)
         place = np.full(len(self.keys), -1)
         for at, key in enumerate(names):
             place[self._key_index(key)] = at
-        if len(set(names)) < len(names):
-            raise ValueError(f"A key is named twice: {names}.")
-        return choose_keys(self, tuple(names), place)
+        kept = np.flatnonzero(place[self.hit_key] >= 0)
+        return replace(
+            self,
+            keys=names,
+            hit_document=self.hit_document[kept],
+            hit_key=place[self.hit_key[kept]],
+            hit_counts=self.hit_counts[kept],
+            hit_best=None if self.hit_best is None else self.hit_best[kept],
+            hit_mentions=tuple(self.hit_mentions[i] for i in kept),
+        )
 
     def total(self) -> CountPosterior:
         """Return the counts of all periods together."""
@@ -291,7 +442,7 @@ class CountPosterior:
         return self.periods + half, PERIODS[self.period].capitalize()
 
     def pool(
-        self, groups: Mapping[Any, Iterable[Any]], *, how: str | None = None
+        self, groups: Mapping[Hashable, Iterable[Hashable]], *, how: str | None = None
     ) -> CountPosterior:
         """Count several keys as one.
 
@@ -312,9 +463,54 @@ class CountPosterior:
         CountPosterior
             Counts by period and group.
         """
-        return pool(self, groups, how)
+        if how is not None:
+            check_option(how, "how", ("any", "sum"))
+        elif self.hit_counts.size and self.hit_counts.max() > 1:
+            raise ValueError(
+                "A document may count more than once here: pass how='sum' to add the counts of the "
+                "keys, or how='any' to count documents that have one of them."
+            )
+        if not isinstance(groups, Mapping):
+            raise TypeError(
+                "groups must map each new key to a list of old ones, such as {'any': ['A', 'B']}; "
+                f"got {type(groups).__name__}."
+            )
+        often = self.hit_counts.sum(axis=1, dtype=np.int64)
+        rows, starts, keys = [], [], []
+        size = 0
+        for at, old in enumerate(groups.values()):
+            if isinstance(old, str):
+                raise TypeError(f"groups: pass a list of keys, not the single str {old!r}.")
+            wanted = [self._key_index(key) for key in old]
+            mine = np.flatnonzero(np.isin(self.hit_key, wanted))
+            # By document, and the most frequent key first.
+            mine = mine[np.lexsort((-often[mine], self.hit_document[mine]))]
+            _, start = np.unique(self.hit_document[mine], return_index=True)
+            rows.append(mine)
+            starts.append(start + size)
+            keys.append(np.full(len(start), at))
+            size += len(mine)
+        row = np.concatenate([np.empty(0, dtype=np.intp), *rows])
+        start = np.concatenate([np.empty(0, dtype=np.intp), *starts])
 
-    def _key_index(self, key: Any) -> int:
+        def joined(values: Array) -> Array:
+            if len(start) == 0:
+                return np.zeros((0, *values.shape[1:]), dtype=np.uint8)
+            if how == "sum":
+                return np.add.reduceat(values[row].astype(np.int64), start, axis=0)
+            return np.logical_or.reduceat(values[row] > 0, start, axis=0).astype(np.uint8)
+
+        return replace(
+            self,
+            keys=tuple(groups),
+            hit_document=self.hit_document[row[start]],
+            hit_key=np.concatenate([np.empty(0, dtype=np.intp), *keys]),
+            hit_counts=joined(self.hit_counts),
+            hit_best=None if self.hit_best is None else joined(self.hit_best),
+            hit_mentions=tuple(self.hit_mentions[i] for i in row[start]),
+        )
+
+    def _key_index(self, key: Hashable) -> int:
         try:
             return self.keys.index(key)
         except ValueError:
@@ -327,24 +523,31 @@ class CountPosterior:
 
     # --- tables
 
-    def _columns(self, confidence_level: float, method: str) -> dict[str, Any]:
-        low = high = np.full(self.mean.shape, np.nan)
-        if self.n_samples > 1:
-            low, high = self.confidence_interval(confidence_level, method=method)
+    def _by_period(self, interval: ConfidenceInterval) -> dict[str, Sequence[Any]]:
+        """Return one row per period and key."""
         n = len(self.keys)
-        columns = {
+        columns: dict[str, Any] = {
             "period": np.repeat(np.array(self.period_labels, dtype=object), n).tolist(),
             "key": list(self.keys) * len(self.periods),
             "mean": self.mean.ravel(),
-            "low": low.ravel(),
-            "high": high.ravel(),
+            "low": interval.low.ravel(),
+            "high": interval.high.ravel(),
         }
         if self.best is not None:
             columns["best"] = self.best.ravel()
         return {**columns, "n_documents": np.repeat(self.n_documents, n)}
 
-    def to_frame(self, confidence_level: float = 0.95, *, method: str = "auto") -> Any:
-        """Return a pandas DataFrame with a row for each period and key.
+    def _unknown_interval(self) -> ConfidenceInterval:
+        """Return the intervals of single samples, of which nothing is known."""
+        unknown = np.full(self.mean.shape, np.nan)
+        return ConfidenceInterval(unknown, unknown)
+
+    def _plain_interval(self) -> ConfidenceInterval:
+        """Return the intervals that are printed; to print something is no reason to warn."""
+        return self._unknown_interval() if self.n_samples == 1 else self._interval(0.95, "auto")
+
+    def to_frame(self, confidence_level: float = 0.95, *, method: str = "auto") -> DataFrame:
+        """Return a pandas DataFrame with one row per period and key.
 
         Parameters
         ----------
@@ -360,15 +563,75 @@ class CountPosterior:
             n_documents. Periods without documents have rows of zeros. With one
             sample of each document low and high are NaN.
         """
-        return to_frame(self._columns(confidence_level, method))
+        if self.n_samples == 1:
+            return to_frame(self._by_period(self._unknown_interval()))
+        self._check_samples()
+        return to_frame(self._by_period(self._interval(confidence_level, method)))
+
+    @cached_property
+    def _common(self) -> CountPosterior | None:
+        """Sums over all periods of the most common keys, where a table by period is long."""
+        if len(self.periods) * len(self.keys) <= _SHOWN:
+            return None
+        return self.total().select(self.most_common(_SHOWN))
+
+    @cached_property
+    def _shown(self) -> Mapping[str, Sequence[Any]]:
+        """What a notebook shows: it asks twice, as text and as HTML."""
+        if self._common is None:
+            return self._by_period(self._plain_interval())
+        columns = self._common._by_period(self._common._plain_interval())
+        return {name: columns[name] for name in columns if name not in ("period", "n_documents")}
+
+    def _columns(self) -> Mapping[str, Sequence[Any]]:
+        return self._shown
+
+    def _sentence(self) -> str:
+        counted = _number(len(self.documents), "document")
+        if not self.keys:
+            return f"The rule found nothing in {counted}."
+        kind = PERIODS[self.period] if isinstance(self.period, str) else "period"
+        if len(self.periods) > 1:
+            labels = self.period_labels
+            counted += f" in {_number(len(labels), kind)}, {labels[0]} to {labels[-1]}"
+        notes = []
+        if self._common is not None:
+            whole = f"All {kind}s together" if len(self.periods) > 1 else ""
+            most = ""
+            if len(self.keys) > len(self._common.keys):
+                most = f"the {len(self._common.keys)} most common of {len(self.keys):,} keys"
+            shown = ", ".join(part for part in (whole, most) if part)
+            notes.append(f"{shown[0].upper()}{shown[1:]}.")
+        if self.n_samples == 1:
+            notes.append("One sample makes no interval.")
+        elif self.n_samples < _FEW:
+            notes.append("The 95% intervals are too narrow, because the samples are few.")
+        else:
+            notes.append("The intervals have a level of 95%.")
+        return f"{counted}; {_number(self.n_samples, 'sample')} of each.\n{' '.join(notes)}"
 
     def __str__(self) -> str:
         if not self.keys:
-            return f"The rule found nothing in {len(self.documents):,} documents."
-        return format_table(self._columns(0.95, "auto"), most=40)
+            return self._sentence()
+        return format_table(self._by_period(self._plain_interval()), most=_PRINTED)
 
-    def __repr__(self) -> str:
-        return (
-            f"<CountPosterior: {len(self.documents):,} documents, {len(self.periods):,} periods, "
-            f"{len(self.keys):,} keys, {self.n_samples:,} samples>"
-        )
+
+def _number(n: int, noun: str) -> str:
+    """Return a number of things: 1 sample, 1,200 documents."""
+    return f"{n:,} {noun}{'s' * (n != 1)}"
+
+
+def _outer_quantiles(sampled: Array, level: float) -> tuple[Array, Array]:
+    """Return quantiles over the last axis: sampled values, the nearest outwards."""
+    tail = (1.0 - level) / 2.0
+    low = np.quantile(sampled, tail, axis=-1, method="lower")
+    return low, np.quantile(sampled, 1.0 - tail, axis=-1, method="higher")
+
+
+def _rows_by_cell(cell: Array) -> Iterator[tuple[int, Array]]:
+    """Yield the cells of the table that have hits, and their hits."""
+    if len(cell) == 0:
+        return
+    order = np.argsort(cell, kind="stable")
+    cells, start = np.unique(cell[order], return_index=True)
+    yield from zip(cells.tolist(), np.split(order, start[1:]), strict=True)

@@ -1,18 +1,27 @@
-"""Calibration of each label on its own."""
+"""For which label, or for whom, is it miscalibrated?"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_calib._results import ConfidenceInterval, PlottedResult, to_frame
-from sklearn_calib._validation import Array, RandomState, check_generator, check_integer
+from sklearn_calib._validation import (
+    Array,
+    RandomState,
+    check_array_like,
+    check_generator,
+    check_integer,
+    check_option,
+    is_missing,
+)
+from sklearn_calib.metrics._inference._multiple import ADJUSTMENTS, adjust_pvalues
 from sklearn_calib.metrics._inference._sample import TooFewError
 from sklearn_calib.metrics._interval import IntervalMaker
-from sklearn_calib.queries._as_queries import as_queries
+from sklearn_calib.queries._as_queries import Groups, as_queries
 from sklearn_calib.queries._queries import Queries
 
 if TYPE_CHECKING:
@@ -23,12 +32,12 @@ __all__ = ["LabelCalibration", "label_calibration"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelCalibration(PlottedResult):
-    """A calibration error with its interval for each label.
+    """A calibration error with its interval for each label, or for each slice.
 
     Attributes
     ----------
     labels : ndarray of shape (n_labels,)
-        The labels.
+        The labels or slices.
     count : ndarray of int of shape (n_labels,)
         How often each label is the right answer.
     n_queries : ndarray of int of shape (n_labels,)
@@ -39,6 +48,14 @@ class LabelCalibration(PlottedResult):
         Arrays `low` and `high` of shape (n_labels,); 0 and 1 where nothing can be told.
     mean_gap : ndarray of shape (n_labels,)
         Mean prediction minus frequency: positive where the label is predicted too often.
+    expected : ndarray of shape (n_labels,)
+        How often each label would be the right answer if the predictions were
+        right: the sum of the predictions.
+    pvalue : ndarray of shape (n_labels,)
+        Of the hypothesis that every prediction of a label is right; NaN where
+        nothing can be told.
+    adjusted_pvalue : ndarray of shape (n_labels,)
+        The same, adjusted for the number of labels. Below 0.05 it is an alarm.
     confidence_level : float
         Level of each interval on its own.
 
@@ -53,6 +70,9 @@ class LabelCalibration(PlottedResult):
     error: Array
     confidence_interval: ConfidenceInterval
     mean_gap: Array
+    expected: Array
+    pvalue: Array
+    adjusted_pvalue: Array
     confidence_level: float
 
     def __len__(self) -> int:
@@ -64,15 +84,17 @@ class LabelCalibration(PlottedResult):
         if k is not None:
             order = order[: check_integer(k, "k")]
         low, high = self.confidence_interval
-        return LabelCalibration(
-            self.labels[order],
-            self.count[order],
-            self.n_queries[order],
-            self.error[order],
-            ConfidenceInterval(low[order], high[order]),
-            self.mean_gap[order],
-            self.confidence_level,
-        )
+        columns = ("labels", "count", "n_queries", "error", "mean_gap", "expected", "pvalue")
+        chosen = {name: getattr(self, name)[order] for name in (*columns, "adjusted_pvalue")}
+        interval = ConfidenceInterval(low[order], high[order])
+        return replace(self, confidence_interval=interval, **chosen)
+
+    @property
+    def note(self) -> Array:
+        """What to know about a row: that it holds too few queries, or too few of one answer."""
+        rare = np.minimum(self.expected, self.n_queries - self.expected) < 1.0
+        text = np.where(self.expected < 1.0, "fewer than one yes expected", "fewer than one no")
+        return np.where(np.isnan(self.error), "too few queries", np.where(rare, text, ""))
 
     @property
     def mean_error(self) -> float:
@@ -82,7 +104,7 @@ class LabelCalibration(PlottedResult):
 
     def _columns(self) -> dict[str, Array]:
         low, high = self.confidence_interval
-        return {
+        columns = {
             "label": np.array([str(name) for name in self.labels.tolist()]),
             "count": self.count,
             "n_queries": self.n_queries,
@@ -90,7 +112,16 @@ class LabelCalibration(PlottedResult):
             "low": low,
             "high": high,
             "mean_gap": self.mean_gap,
+            "pvalue": self.pvalue,
+            "adjusted_pvalue": self.adjusted_pvalue,
         }
+        if self.note.astype(bool).any():
+            columns["note"] = self.note
+        return columns
+
+    def _sentence(self) -> str:
+        alarms = int(np.count_nonzero(self.adjusted_pvalue < 0.05))
+        return f"{alarms} of {len(self)} with an adjusted p-value below 0.05"
 
     def to_frame(self) -> DataFrame:
         """Return a pandas DataFrame with one row per label."""
@@ -102,29 +133,41 @@ def label_calibration(
     y_prob: ArrayLike | None = None,
     *,
     classes: ArrayLike | None = None,
+    by: ArrayLike | None = None,
+    adjust: str | None = "holm",
     bin_size: int | str = "auto",
     n_bins: int | None = None,
     squared: bool = False,
     method: str = "auto",
     confidence_level: float = 0.95,
     n_resamples: int = 10_000,
+    groups: Groups = None,
     sample_weight: ArrayLike | None = None,
     random_state: RandomState = None,
 ) -> LabelCalibration:
-    """Calibration error of each label, with its interval.
+    """Calibration error of each label, or of each slice of the data, with its interval.
 
-    Each label is a yes/no question of its own: is this row of class c?
+    Each label is a yes/no question of its own: is this row of class c? With
+    `by`, the rows are sliced instead: for whom is the model miscalibrated?
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or Queries
         True classes, or queries with labels in place of both arrays.
-    y_prob : array-like of shape (n_samples, n_classes)
-        Predicted probabilities.
+    y_prob : array-like of shape (n_samples, n_classes) or (n_samples,)
+        Predicted probabilities: of every class or, with `by`, of the positive
+        class.
     classes : array-like of shape (n_classes,), default=None
         The class of each column of `y_prob`; by default the sorted labels of
         `y_true`. A true class that is missing here gets a row as well: the
         model gave it probability 0.
+    by : array-like of shape (n_samples,), default=None
+        The slice of each row, such as a region, an age group or a genre. There
+        is one row per slice then, over all classes.
+    adjust : {"holm", "benjamini-hochberg", None}, default="holm"
+        How p-values are adjusted for their number. "holm" keeps the chance of
+        any false alarm at 5 %; "benjamini-hochberg" keeps the expected share
+        of false ones among the alarms.
     bin_size : int or "auto", default="auto"
         As in `calibration_error_interval`.
     n_bins : int, default=None
@@ -137,6 +180,8 @@ def label_calibration(
         Level of each label's interval on its own.
     n_resamples : int, default=10000
         As in `calibration_error_interval`.
+    groups : array-like of shape (n_samples,), False or None, default=None
+        As in `calibration_error_interval`.
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative weights.
     random_state : int, RandomState, Generator or None, default=None
@@ -145,7 +190,7 @@ def label_calibration(
     Returns
     -------
     LabelCalibration
-        One row per label.
+        One row per label or slice.
 
     See Also
     --------
@@ -163,13 +208,22 @@ def label_calibration(
     array(['a', 'b', 'c'], dtype='<U1')
     >>> bool(table.confidence_interval.low[0] == 0)
     True
+    >>> region = rng.choice(["north", "south"], size=2000)
+    >>> label_calibration(y == "a", proba[:, 0], by=region).labels
+    array(['north', 'south'], dtype='<U5')
     """
     maker = IntervalMaker(bin_size, n_bins, squared, method, confidence_level, n_resamples)
-    queries = as_queries(y_true, y_prob, classes=classes, sample_weight=sample_weight)
+    check_option(adjust, "adjust", ADJUSTMENTS)
+    queries = as_queries(
+        y_true, y_prob, classes=classes, groups=groups, sample_weight=sample_weight
+    )
+    if by is not None:
+        n_rows = len(queries) if isinstance(y_true, Queries) else len(check_array_like(y_prob, ""))
+        queries = queries.with_labels(np.repeat(_slices(by, n_rows), len(queries) // n_rows))
     if queries.labels is None:
         raise ValueError(
             "There is one probability per row, and so a single question. Pass a matrix with one "
-            "column per class, or a Queries object that has labels."
+            "column per class, a Queries object that has labels, or by= to slice the rows."
         )
     rng = check_generator(random_state)
     rows: list[tuple[object, ...]] = []
@@ -178,20 +232,38 @@ def label_calibration(
         count = int(np.count_nonzero(part.y_true))
         try:
             result = maker.of_queries(part, rng)
-            found = (result.error, *result.confidence_interval, result.mean_gap)
+            pvalue = np.nan if result.pvalue is None else result.pvalue
+            found = (result.error, *result.confidence_interval, result.mean_gap, pvalue)
         except TooFewError:
             used = weight is None or weight.any()
             gap = np.average(part.y_prob - part.y_true, weights=weight) if used else np.nan
-            found = (np.nan, 0.0, 1.0, float(gap))
-        rows.append((name, count, len(part), *found))
-    names, counts, n_queries, error, low, high, gap = zip(*rows, strict=True)
-    labels = queries.labels[[queries.labels.tolist().index(name) for name in names]]
+            found = (np.nan, 0.0, 1.0, float(gap), np.nan)
+        rows.append((name, count, len(part), float(part.y_prob.sum()), *found))
+    names, counts, n_queries, *numbers = zip(*rows, strict=True)
+    expected, error, low, high, gap, pvalues = (np.array(column) for column in numbers)
+    known = queries.labels.tolist()
     return LabelCalibration(
-        labels,
-        np.array(counts),
-        np.array(n_queries),
-        np.array(error),
-        ConfidenceInterval(np.array(low), np.array(high)),
-        np.array(gap),
-        float(confidence_level),
+        labels=queries.labels[[known.index(name) for name in names]],
+        count=np.array(counts),
+        n_queries=np.array(n_queries),
+        error=error,
+        confidence_interval=ConfidenceInterval(low, high),
+        mean_gap=gap,
+        expected=expected,
+        pvalue=pvalues,
+        adjusted_pvalue=adjust_pvalues(pvalues, adjust),
+        confidence_level=float(confidence_level),
     )
+
+
+def _slices(by: ArrayLike, n_rows: int) -> Array:
+    """Return the slice of each row; a missing value is a slice of its own."""
+    values = check_array_like(by, "by")
+    if values.ndim != 1 or len(values) != n_rows:
+        raise ValueError(
+            f"by must have one entry for each of the {n_rows} rows; got shape {values.shape}."
+        )
+    missing = np.array([is_missing(value) for value in values.tolist()], dtype=bool)
+    if not missing.any():
+        return values
+    return np.where(missing, "missing", values.astype(str))

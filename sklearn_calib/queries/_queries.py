@@ -293,6 +293,33 @@ class Queries:
             weight=self._weight,
         )
 
+    def with_labels(self, label: ArrayLike | Sequence[object] | None) -> Queries:
+        """Return the same queries with other labels.
+
+        Parameters
+        ----------
+        label : array-like of shape (n_queries,) or None
+            Which question each query asks, or which slice it belongs to.
+
+        Returns
+        -------
+        Queries
+            The queries with these labels.
+        """
+        codes = names = None
+        if label is not None:
+            asked = label if hasattr(label, "__len__") else list(label)  # type: ignore[call-overload]
+            check_same_length(y_prob=self.y_prob, label=asked)
+            codes, names = _encode(asked)
+        return Queries._from_checked(
+            self.y_true,
+            self.y_prob,
+            codes=codes,
+            names=names,
+            group=self._group,
+            weight=self._weight,
+        )
+
     def by_label(self) -> list[tuple[Any, Queries]]:
         """Return pairs of a label and its queries, in the order of `labels`.
 

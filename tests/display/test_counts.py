@@ -7,6 +7,7 @@ import pytest
 
 from sklearn_calib import CountDisplay
 from sklearn_calib.datasets import make_event_corpus
+from sklearn_calib.display._matplotlib import draw_band
 from sklearn_calib.explore import AgentRule, count_corpus, count_tags, country_lexicon
 
 CORPUS = make_event_corpus(120, random_state=0)
@@ -133,3 +134,79 @@ def test_bad_keys():
         CountDisplay.from_posterior(POSTERIOR, keys="USA")
     with pytest.raises(ValueError, match="nothing to draw"):
         CountDisplay.from_posterior(POSTERIOR, keys=[])
+
+
+@pytest.mark.parametrize(("years", "shown"), [(3, 3), (8, 8), (15, 8), (41, 5)])
+def test_counts_of_years_stand_above_their_ticks(years, shown):
+    dates = [f"{year}-03-01" for year in range(2000, 2000 + years)]
+    posterior = count_tags([["a"]] * years, [[["N"]] * 20] * years, dates=dates, period="Y")
+    display = CountDisplay.from_posterior(posterior)
+    display.figure_.canvas.draw()
+    low, high = display.ax_.get_xlim()
+    ticks = [tick for tick in display.ax_.get_xticks() if low <= tick <= high]
+    assert len(ticks) == shown
+    assert set(ticks) <= set(mdates.date2num(display.x))
+    labels = {text.get_text() for text in display.ax_.get_xticklabels()}
+    assert labels >= {str(mdates.num2date(tick).year) for tick in ticks}
+    alone = CountDisplay.from_posterior(
+        count_tags([["a"]], [[["N"]] * 20], dates=dates[:1], period="Y")
+    )
+    assert mdates.date2num(alone.x[0]) in alone.ax_.get_xticks()
+
+
+def by_name(names, n_samples=20):
+    tags = [[["N", "V"]] * n_samples] * len(names)
+    sentences = [[name, "b"] for name in names]
+    return count_tags(
+        sentences, tags, period=lambda tokens: tokens[0], best=[["N", "V"]] * len(names)
+    )
+
+
+def test_names_are_not_joined_and_their_series_stand_beside_each_other():
+    display = CountDisplay.from_posterior(by_name(["news", "fiction", "law"]))
+    assert [text.get_text() for text in display.ax_.get_xticklabels()] == ["fiction", "law", "news"]
+    places = []
+    for key in ("N", "V"):
+        assert display.lines_[key].get_linestyle() == display.bests_[key].get_linestyle() == "None"
+        assert display.lines_[key].get_marker() == "o"
+        assert len(display.bands_[key].get_segments()) == 3
+        places.append(display.lines_[key].get_transform().transform((0.0, 1.0))[0])
+    assert places[0] < places[1]
+    joined = CountDisplay.from_posterior(by_name(["a", "b"]), line_kwargs={"linestyle": "-"})
+    assert joined.lines_["N"].get_linestyle() == "-"
+
+
+def test_long_names_are_turned_and_do_not_overlap():
+    names = [f"a long name {i}" for i in range(9)]
+    display = CountDisplay.from_posterior(by_name(names))
+    display.figure_.canvas.draw()
+    texts = display.ax_.get_xticklabels()
+    assert {text.get_rotation() for text in texts} == {45.0}
+    short = CountDisplay.from_posterior(by_name(["a", "b"]))
+    assert {text.get_rotation() for text in short.ax_.get_xticklabels()} == {0.0}
+
+
+def test_the_range_of_one_period_is_drawn_as_other_displays_draw_it():
+    _, ax = plt.subplots()
+    expected = draw_band(ax, [0], [1], [2], alpha=0.22)
+    display = CountDisplay.from_posterior(POSTERIOR.total(), keys=["USA"])
+    assert display.bands_["USA"].get_linewidth() == expected.get_linewidth()
+    low, high = POSTERIOR.total().select(["USA"]).confidence_interval()
+    [segment] = display.bands_["USA"].get_segments()
+    assert segment[:, 1].tolist() == [low[0, 0], high[0, 0]]
+
+
+def test_the_level_is_that_of_the_interval():
+    with pytest.raises(ValueError, match=r"Did you mean 0\.95"):
+        CountDisplay.from_posterior(POSTERIOR, confidence_level=95)
+    assert CountDisplay.from_posterior(POSTERIOR, confidence_level=0.5).confidence_level == 0.5
+
+
+def test_a_posterior_draws_itself():
+    _, ax = plt.subplots()
+    display = POSTERIOR.plot(ax=ax, keys=["USA"], confidence_level=0.8)
+    assert isinstance(display, CountDisplay)
+    assert display.ax_ is ax
+    np.testing.assert_array_equal(
+        display.confidence_interval, POSTERIOR.select(["USA"]).confidence_interval(0.8)
+    )

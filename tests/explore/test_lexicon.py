@@ -1,5 +1,6 @@
 """Lexicons: which names are found, and which are not."""
 
+import os
 import pickle
 
 import pytest
@@ -157,3 +158,23 @@ def test_bad_entries():
 def test_pickle():
     lexicon = pickle.loads(pickle.dumps(country_lexicon()))
     assert keys("Iraq", lexicon) == ["IRQ"]
+
+
+def test_data_file_ships_with_the_package():
+    import sklearn_calib
+
+    folder = os.path.join(os.path.dirname(sklearn_calib.__file__), "explore", "data")
+    with open(os.path.join(folder, "countries.tsv"), encoding="utf-8") as lines:
+        assert "BSD-3-Clause" in lines.read()
+
+
+def test_a_lexicon_reads_as_a_line_and_becomes_a_table():
+    lexicon = Lexicon({"USA": ["=US", "American"], "GIN": ["Guinea"]})
+    assert repr(lexicon) == "<Lexicon: 2 keys, 3 names>"
+    assert lexicon._repr_html_() == "<p>&lt;Lexicon: 2 keys, 3 names&gt;</p>"
+    pytest.importorskip("pandas")
+    assert lexicon.to_frame().to_numpy().tolist() == [
+        ["USA", "=US"],
+        ["USA", "American"],
+        ["GIN", "Guinea"],
+    ]

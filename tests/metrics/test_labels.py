@@ -6,6 +6,7 @@ import pytest
 from sklearn_calib import (
     Queries,
     adaptive_bin_calibration_error,
+    calibration_error_interval,
     classifier_queries,
     label_calibration,
 )
@@ -56,3 +57,37 @@ def test_unmet_label_has_a_row():
     table = label_calibration(["a", "b", "c", "a"] * 10, proba, classes=["a", "b"])
     assert table.labels.tolist() == ["a", "b", "c"]
     assert table.mean_gap[2] == pytest.approx(-0.25)
+
+
+def test_slices():
+    rng = np.random.default_rng(0)
+    q = rng.random(3000)
+    region = rng.choice(["north", "south", "west"], size=3000)
+    y = rng.random(3000) < np.where(region == "south", q**2, q)
+    table = label_calibration(y, q, by=region)
+    assert table.labels.tolist() == ["north", "south", "west"]
+    assert (table.adjusted_pvalue < 0.05).tolist() == [False, True, False]
+    assert table.n_queries.sum() == 3000
+    south = calibration_error_interval(y[region == "south"], q[region == "south"])
+    assert table.error[1] == south.error
+    assert table.pvalue[1] == south.pvalue
+    assert "1 of 3 with an adjusted p-value below 0.05" in str(table)
+    frame = table.to_frame()
+    assert frame.loc["south", "adjusted_pvalue"] == table.adjusted_pvalue[1]
+    proba = np.column_stack([1 - q, q / 2, q / 2])
+    many = label_calibration(rng.integers(0, 3, 3000), proba, by=region)
+    assert many.n_queries.sum() == 9000
+    same = label_calibration(Queries(y, q), by=region)
+    assert same.error.tolist() == table.error.tolist()
+    ages = np.where(region == "west", np.nan, 30.0)
+    assert label_calibration(y, q, by=ages).labels.tolist() == ["30.0", "missing"]
+    with pytest.raises(ValueError, match="by must have one entry for each of the 3000 rows"):
+        label_calibration(y, q, by=region[:5])
+
+
+def test_rows_that_can_tell_little_say_so():
+    q = np.r_[np.full(50, 0.001), np.full(50, 0.4)]
+    table = label_calibration(np.zeros(100), q, by=np.repeat(["rare", "common"], 50))
+    assert table.note.tolist() == ["", "fewer than one yes expected"]
+    assert "fewer than one yes expected" in str(table)
+    assert "note" not in str(table.most_common(1))

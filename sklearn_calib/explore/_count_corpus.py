@@ -5,24 +5,27 @@ from __future__ import annotations
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pickle import PicklingError
-from typing import Any
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
-from sklearn.utils.validation import check_is_fitted
+from numpy.typing import ArrayLike
+from sklearn.exceptions import NotFittedError
 
-from sklearn_calib._validation import check_generator, check_integer, check_option
-from sklearn_calib.coref import Document, sample_entities
-from sklearn_calib.coref._clusters import best_entities
-from sklearn_calib.explore._answers import Answer, answer_document
-from sklearn_calib.explore._periods import UndatedError, period_of
+from sklearn_calib._validation import Array, check_generator, check_integer, check_option
+from sklearn_calib.coref import Document
+from sklearn_calib.coref._clusters import best_entities, draw_entities
+from sklearn_calib.explore._counting import Collector, Counted, Text, count_one, document_text
+from sklearn_calib.explore._periods import Period, UndatedError
 from sklearn_calib.explore._posterior import CountPosterior
-from sklearn_calib.explore._tally import Tally, check_document, check_weight
-from sklearn_calib.explore._uncertain import SkippedDocument
+from sklearn_calib.explore._rule_answers import Answer, EntityRule, check_rule, entity_answer
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
 
 __all__ = ["count_corpus"]
 
@@ -30,48 +33,27 @@ __all__ = ["count_corpus"]
 _AHEAD = 4
 
 
-@dataclass(frozen=True, eq=False)
-class _Task:
-    """All that a worker needs, besides the documents."""
+class AntecedentProbaModel(Protocol):
+    """A coreference model that knows the probability of each antecedent."""
 
-    model: Any
-    rule: Any
-    n_samples: int
-    weigh: Callable[[Document], float] | None
-    with_best: bool
-    period: Any
-    seed: int
+    def predict_antecedent_proba(self, X: list[Document], /) -> Sequence[Array]:
+        """Return a lower triangular matrix for each document."""
 
-    def __call__(self, batch: list[tuple[int, Any]]) -> list[_Result]:
-        """Return the results of a batch of numbered documents."""
-        return [self._result(number, item) for number, item in batch]
 
-    def _result(self, number: int, item: Any) -> _Result:
-        id = getattr(item, "id", f"number {number}")
-        try:
-            document = check_document(item() if callable(item) else item, number)
-            id = document.id
-            when = period_of(f"Document {id!r}", document.date, self.period, document)
-            # The seed depends on the place of a document, and on nothing that may vary.
-            rng = np.random.default_rng([self.seed, number])
-            samples, best = self._entities(document, rng)
-            answer = answer_document(document, samples, self.rule, best)
-            weight = 1.0 if self.weigh is None else self.weigh(document)
-            weight = check_weight(weight, f"Document {id!r}")
-        except Exception as error:
-            undated = isinstance(error, UndatedError)
-            name = type(error).__name__
-            return _Result(number, id, _Failure(name, str(error), traceback.format_exc(), undated))
-        return _Result(number, id, None, when, weight, answer)
+class SamplingModel(Protocol):
+    """A coreference model that draws whole clusterings."""
 
-    def _entities(self, document: Document, rng: np.random.Generator) -> tuple[Any, Any]:
-        """Return samples, and the single best entities if they are wanted."""
-        if hasattr(self.model, "predict_antecedent_proba"):  # samples and best from one prediction
-            [proba] = self.model.predict_antecedent_proba([document])
-            best = best_entities(proba) if self.with_best else None
-            return sample_entities(proba, self.n_samples, rng), best
-        [samples] = self.model.sample([document], self.n_samples, random_state=rng)
-        return samples, self.model.predict([document])[0] if self.with_best else None
+    def sample(
+        self, X: list[Document], n_samples: int, /, *, random_state: np.random.Generator
+    ) -> Sequence[ArrayLike]:
+        """Return sampled entities for each document."""
+
+    def predict(self, X: list[Document], /) -> Sequence[ArrayLike]:
+        """Return the single best entities of each document."""
+
+
+Source = Document | Callable[[], Document]
+Batch = list[tuple[int, Source]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,32 +67,96 @@ class _Failure:
 
 
 @dataclass(frozen=True, eq=False)
-class _Result:
+class _Outcome:
+    """What became of one document of the stream."""
+
     number: int
     id: str
-    failure: _Failure | None
-    period: Any = None
-    weight: float = 1.0
-    answer: Answer | None = None
+    found: Counted | _Failure
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """All that a worker needs, besides the documents."""
+
+    model: AntecedentProbaModel | SamplingModel
+    rule: EntityRule
+    n_samples: int
+    weigh: Callable[[Document], float] | None
+    with_best: bool
+    period: Period
+    seed: int
+
+    def __call__(self, batch: Batch) -> list[_Outcome]:
+        """Return what became of a batch of numbered documents."""
+        return [self._outcome(number, source) for number, source in batch]
+
+    def _outcome(self, number: int, source: Source) -> _Outcome:
+        id = getattr(source, "id", f"number {number}")
+
+        def ask(text: Text[Document]) -> Answer:
+            # The seed depends on the place of a document, and on nothing that may vary.
+            rng = np.random.default_rng([self.seed, number])
+            samples, best = self._entities(text.item, rng)
+            return entity_answer(text.item, samples, self.rule, best, name=text.name)
+
+        try:
+            text = document_text(source() if callable(source) else source, number)
+            id = text.id
+            found = count_one(text, ask, period=self.period, weight=self.weigh)
+        except NotFittedError:
+            raise  # no fault of a document
+        except Exception as error:
+            undated = isinstance(error, UndatedError)
+            name = type(error).__name__
+            failure = _Failure(name, str(error), traceback.format_exc(), undated)
+            return _Outcome(number, id, failure)
+        return _Outcome(number, id, found)
+
+    def _entities(self, document: Document, rng: np.random.Generator) -> tuple[Array, Array | None]:
+        """Return samples, and the single best entities if they are wanted.
+
+        What the model says is taken at its word; all that is asked is whether it
+        is about the mentions of this document.
+        """
+        if hasattr(self.model, "predict_antecedent_proba"):  # samples and best from one prediction
+            [proba] = self.model.predict_antecedent_proba([document])
+            samples = draw_entities(proba, self.n_samples, rng)
+            best = best_entities(proba) if self.with_best else None
+        else:
+            [drawn] = self.model.sample([document], self.n_samples, random_state=rng)
+            samples = np.asarray(drawn)
+            best = np.asarray(self.model.predict([document])[0]) if self.with_best else None
+        n = len(document)
+        for name, entities, shape in (
+            ("samples", samples, (len(samples), n)),
+            ("best", best, (n,)),
+        ):
+            if entities is not None and entities.shape != shape:
+                raise ValueError(
+                    f"Document {document.id!r} has {n} mentions, so that the shape of the model's "
+                    f"{name} should be {shape}, not {entities.shape}."
+                )
+        return samples, best
 
 
 def count_corpus(
-    documents: Iterable[Any],
-    model: Any,
-    rule: Callable[[Document, tuple[int, ...]], Any],
+    documents: Iterable[Source],
+    model: AntecedentProbaModel | SamplingModel,
+    rule: EntityRule,
     *,
     n_samples: int = 100,
-    period: Any = "Q",
+    period: Period = "Q",
     best: bool = True,
-    keys: Iterable[Any] | None = None,
+    keys: Iterable[Hashable] | None = None,
     sample_weight: Callable[[Document], float] | None = None,
     undated: str = "raise",
     on_error: str = "raise",
     n_jobs: int | None = None,
-    client: Any = None,
+    client: Client | None = None,
     batch_size: int = 16,
     verbose: int = 0,
-    random_state: Any = None,
+    random_state: int | np.random.RandomState | np.random.Generator | None = None,
 ) -> CountPosterior:
     """Sample entities and count the documents for which a rule holds, in parallel.
 
@@ -147,7 +193,7 @@ def count_corpus(
         warning. An error of the stream itself, from which no further document
         can come, is always raised.
     n_jobs : int, default=None
-        Number of joblib's workers; -1 for one a core.
+        Number of joblib's workers; -1 for one per core.
     client : dask.distributed.Client, default=None
         A client of a Dask cluster, whose workers then take the place of joblib's.
     batch_size : int, default=16
@@ -175,10 +221,17 @@ def count_corpus(
     >>> stream = (document for document in corpus.documents)
     >>> posterior = count_corpus(stream, corpus.model, AgentRule(country_lexicon()), random_state=0)
     >>> posterior
-    <CountPosterior: 60 documents, 12 periods, 4 keys, 100 samples>
+    key     mean     low     high     best
+    IRN  11.7200  8.0000  16.0000  12.0000
+    IRQ  10.1200  6.0000  14.0000  11.0000
+    KWT  10.0900  6.0000  14.0000  11.0000
+    USA   5.3400  2.0000   9.0000   4.0000
+    60 documents in 12 quarters, 2001-Q1 to 2003-Q4; 100 samples of each.
+    All quarters together. The intervals have a level of 95%.
     """
-    check_integer(n_samples, "n_samples")
-    check_integer(batch_size, "batch_size")
+    check_rule(rule)
+    n_samples = check_integer(n_samples, "n_samples")
+    batch_size = check_integer(batch_size, "batch_size")
     check_option(on_error, "on_error", ("raise", "skip"))
     if sample_weight is not None and not callable(sample_weight):
         raise TypeError(
@@ -190,49 +243,48 @@ def count_corpus(
                 raise TypeError(f"model has no method {method!r}: {type(model).__name__}.")
     if client is not None and n_jobs is not None:
         raise ValueError("n_jobs and client are both set: the client decides where work is done.")
-    if hasattr(model, "fit"):
-        check_is_fitted(model)
-    tally = Tally(period, keys, undated)
+    collector = Collector(period, keys, undated)
     seed = int(check_generator(random_state).integers(2**32))
     task = _Task(model, rule, n_samples, sample_weight, best, period, seed)
     batches = _batches(documents, batch_size)
-    results = (
+    outcomes = (
         _on_dask(task, batches, client) if client is not None else _on_joblib(task, batches, n_jobs)
     )
-    # Results may come in any order, and the documents must not.
-    waiting: dict[int, _Result] = {}
+    # Outcomes may come in any order, and the documents must not.
+    waiting: dict[int, _Outcome] = {}
     following = 0
     progress = _Progress(verbose)
-    for result in results:
-        waiting[result.number] = result
+    for outcome in outcomes:
+        waiting[outcome.number] = outcome
         while following in waiting:
-            _add(tally, waiting.pop(following), on_error)
+            _collect(collector, waiting.pop(following), on_error)
             following += 1
-        progress.show(following, len(tally.skipped))
-    progress.show(following, len(tally.skipped), last=True)
-    return tally.finish()
+        progress.show(following, len(collector.skipped))
+    progress.show(following, len(collector.skipped), last=True)
+    return collector.posterior()
 
 
-def _add(tally: Tally, result: _Result, on_error: str) -> None:
-    if result.failure is None:
-        assert result.answer is not None
-        tally.add(result.id, result.period, result.weight, result.answer)
+def _collect(collector: Collector, outcome: _Outcome, on_error: str) -> None:
+    """Add what a document adds, or do what is to be done about a failure."""
+    number, id, found = outcome.number, outcome.id, outcome.found
+    if isinstance(found, Counted):
+        collector.add(found)
         return
-    reason = f"{result.failure.name}: {result.failure.message}"
-    if result.failure.undated:
-        tally.undated(result.number, result.id, result.failure.message)
+    reason = f"{found.name}: {found.message}"
+    if found.undated:
+        collector.leave_out_undated(number, id, found.message)
     elif on_error == "skip":
-        tally.skipped.append(SkippedDocument(result.number, result.id, reason))
+        collector.leave_out(number, id, reason)
     else:
         error = RuntimeError(
-            f"Document {result.id!r} (number {result.number}) could not be counted: {reason} Pass "
+            f"Document {id!r} (number {number}) could not be counted: {reason} Pass "
             "on_error='skip' to leave such documents out."
         )
-        error.add_note(f"In the worker:\n{result.failure.traceback}")
+        error.add_note(f"In the worker:\n{found.traceback}")
         raise error
 
 
-def _batches(documents: Iterable[Any], size: int) -> Iterator[list[tuple[int, Any]]]:
+def _batches(documents: Iterable[Source], size: int) -> Iterator[Batch]:
     if isinstance(documents, str) or not isinstance(documents, Iterable):
         raise TypeError(f"documents must be an iterable, got {type(documents).__name__}.")
     numbered = iter(enumerate(documents))
@@ -240,7 +292,7 @@ def _batches(documents: Iterable[Any], size: int) -> Iterator[list[tuple[int, An
         yield batch
 
 
-def _on_joblib(task: _Task, batches: Iterator[Any], n_jobs: int | None) -> Iterator[_Result]:
+def _on_joblib(task: _Task, batches: Iterator[Batch], n_jobs: int | None) -> Iterator[_Outcome]:
     workers = effective_n_jobs(n_jobs)
     if workers == 1:
         for batch in batches:
@@ -258,11 +310,11 @@ def _on_joblib(task: _Task, batches: Iterator[Any], n_jobs: int | None) -> Itera
                     "and the documents. The error above says what cannot. Leave n_jobs out, or "
                     "change that part."
                 ) from error
-            for results in found:
-                yield from results
+            for outcomes in found:
+                yield from outcomes
 
 
-def _on_dask(task: _Task, batches: Iterator[Any], client: Any) -> Iterator[_Result]:
+def _on_dask(task: _Task, batches: Iterator[Batch], client: Client) -> Iterator[_Outcome]:
     try:
         from distributed import as_completed
     except ImportError:
@@ -273,7 +325,7 @@ def _on_dask(task: _Task, batches: Iterator[Any], client: Any) -> Iterator[_Resu
     workers = max(1, sum(client.ncores().values()))
     [shared] = client.scatter([task], broadcast=True)
 
-    def submit(batch: Any) -> Any:
+    def submit(batch: Batch) -> Future:
         return client.submit(_call, shared, batch, pure=False)
 
     running = as_completed([submit(batch) for batch in islice(batches, workers * _AHEAD)])
@@ -284,7 +336,7 @@ def _on_dask(task: _Task, batches: Iterator[Any], client: Any) -> Iterator[_Resu
             running.add(submit(following))
 
 
-def _call(task: _Task, batch: list[tuple[int, Any]]) -> list[_Result]:
+def _call(task: _Task, batch: Batch) -> list[_Outcome]:
     return task(batch)
 
 

@@ -1,20 +1,15 @@
-"""Whole corpora: streams, workers, failures; and intervals that cover the truth."""
+"""Whole corpora: streams, workers, failures."""
 
-import os
 import warnings
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
-from sklearn_calib.coref import Document
+from sklearn_calib.coref import AntecedentModel, Document
 from sklearn_calib.datasets import make_event_corpus
-from sklearn_calib.explore import (
-    AgentRule,
-    count_corpus,
-    count_documents,
-    country_lexicon,
-    rule_queries,
-)
+from sklearn_calib.explore import AgentRule, count_corpus, count_documents, country_lexicon
+from tests.explore.pairs import linked
 
 CORPUS = make_event_corpus(60, random_state=1)
 RULE = AgentRule(country_lexicon())
@@ -174,68 +169,40 @@ def test_options(capsys):
         count_corpus(3, CORPUS.model, RULE)
 
 
-# --- the intervals
+def test_a_model_that_is_not_fitted_is_no_fault_of_a_document():
+    with pytest.raises(NotFittedError):
+        count_corpus(make_event_corpus(3, random_state=0).documents, AntecedentModel(), linked)
 
 
-def simulate(temperature, *, seeds, n_documents=240, n_samples=100):
-    """Return posteriors by year whose `best` are the true counts."""
-    found = []
-    for seed in range(seeds):
-        corpus = make_event_corpus(n_documents, temperature=temperature, random_state=seed)
-        samples = corpus.model.sample(corpus.documents, n_samples, random_state=seed)
-        truth = [document.entities for document in corpus.documents]
-        found.append(count_documents(corpus.documents, samples, RULE, period="Y", best=truth))
-    return found
+class Stubborn:
+    """A model that answers with whatever it was given."""
+
+    def __init__(self, samples, best=None):
+        self.samples, self.best = samples, best
+
+    def sample(self, X, n_samples, random_state=None):
+        return [self.samples]
+
+    def predict(self, X):
+        return [self.best]
 
 
-def covered(posteriors, method, level=0.95):
-    """Return the share of counts whose interval holds the truth."""
-    inside = []
-    for post in posteriors:
-        low, high = post.confidence_interval(level, method=method)
-        inside.append(((low <= post.best) & (post.best <= high)).ravel())
-    return float(np.concatenate(inside).mean())
+def test_a_model_that_speaks_of_other_mentions_is_named():
+    document = CORPUS.documents[0]
+    n = len(document)
+    right = np.zeros((2, n), dtype=int)
+    with pytest.raises(RuntimeError, match=rf"shape of the model's samples should be \(2, {n}\)"):
+        count_corpus([document], Stubborn(right[:, 1:]), RULE, best=False)
+    with pytest.raises(RuntimeError, match=rf"shape of the model's best should be \({n},\)"):
+        count_corpus([document], Stubborn(right, right), RULE)
+    assert count_corpus([document], Stubborn(right, right[0]), RULE, keys=["USA"]).n_samples == 2
 
 
-def test_intervals_cover_known_events():
-    # 8 corpora x 3 years x 4 countries = 96 counts of about 20; the standard error is .02.
-    found = simulate(1.0, seeds=8)
-    assert 0.92 <= covered(found, "exact") <= 1.0
-    assert 0.90 <= covered(found, "normal") <= 1.0
-    assert 0.70 <= covered(found, "exact", level=0.8) <= 0.94
-    # A model that is sure of the wrong things has intervals that are too narrow.
-    assert covered(simulate(0.25, seeds=8), "exact") < 0.88
+def test_a_rule_is_checked_before_any_document_is_read():
+    with pytest.raises(TypeError, match="rule must be callable as rule"):
+        count_corpus(iter([]), CORPUS.model, "attack")
 
 
-@pytest.mark.slow
-def test_intervals_cover_known_events_closely():
-    # 600 counts; the standard error is .009. Counts are whole, so that intervals cover a little
-    # more than they promise.
-    found = simulate(1.0, seeds=50)
-    assert 0.935 <= covered(found, "exact") <= 0.99
-    assert 0.925 <= covered(found, "normal") <= 0.975
-    assert 0.935 <= covered(found, "quantile") <= 0.99
-
-
-@pytest.mark.slow
-def test_intervals_of_twenty_samples_cover_and_those_of_two_do_not():
-    # 600 counts; the standard error is .009.
-    assert covered(simulate(1.0, seeds=50, n_samples=20), "exact") >= 0.925
-    with pytest.warns(UserWarning, match="too narrow"):
-        assert covered(simulate(1.0, seeds=50, n_samples=2), "exact") < 0.85
-
-
-def test_rule_of_a_model_that_knows_is_calibrated():
-    corpus = make_event_corpus(500, random_state=5)
-    samples = corpus.model.sample(corpus.documents, 200, random_state=5)
-    queries = rule_queries(corpus.documents, samples, RULE)
-    gap = queries.y_prob - queries.y_true
-    assert abs(gap.mean()) < 3 * gap.std() / np.sqrt(len(gap))
-
-
-def test_data_file_ships_with_the_package():
-    import sklearn_calib
-
-    folder = os.path.join(os.path.dirname(sklearn_calib.__file__), "explore", "data")
-    with open(os.path.join(folder, "countries.tsv"), encoding="utf-8") as lines:
-        assert "BSD-3-Clause" in lines.read()
+def test_a_model_that_is_not_fitted_stops_workers_too():
+    with pytest.raises(NotFittedError):
+        count_corpus(CORPUS.documents[:4], AntecedentModel(), linked, n_jobs=2, on_error="skip")

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
-
-from sklearn_calib._validation import check_integer
-
-if TYPE_CHECKING:
-    from sklearn_calib.explore._posterior import CountPosterior
+from sklearn_calib._results import Result
 
 __all__ = ["SkippedDocument", "UncertainDocument"]
 
 
-@dataclass(frozen=True, eq=False)
-class UncertainDocument:
+@dataclass(frozen=True, eq=False, repr=False)
+class UncertainDocument(Result):
     """A document whose answer is far from certain.
 
     Attributes
@@ -39,26 +35,38 @@ class UncertainDocument:
     See Also
     --------
     CountPosterior.most_uncertain : Makes these objects.
+
+    Examples
+    --------
+    >>> from sklearn_calib.explore import count_tags
+    >>> samples = [[["P", "N"]] * 12 + [["P", "V"]] * 8]
+    >>> [found] = count_tags([["they", "fish"]], samples).most_uncertain(1)
+    >>> found
+    sentence 0 (all): N 0.60 [they fish]
     """
 
     id: str
-    key: Any
+    key: Hashable
     period: str
     probability: float
     mean: float
     standard_deviation: float
     mentions: tuple[str, ...]
 
-    def __str__(self) -> str:
-        words = ", ".join(self.mentions)
+    _shows_table = False
+
+    def _sentence(self) -> str:
         answer = f"{self.probability:.2f}"
         if self.mean > self.probability:  # it counts more than once
             answer = f"{self.mean:.1f} ± {self.standard_deviation:.1f}"
-        return f"{self.id} ({self.period}): {self.key} {answer} [{words}]"
+        return f"{self.id} ({self.period}): {self.key} {answer} [{', '.join(self.mentions)}]"
+
+    def _columns(self) -> Mapping[str, Sequence[Any]]:
+        return {name: [value] for name, value in vars(self).items()}
 
 
-@dataclass(frozen=True, eq=False)
-class SkippedDocument:
+@dataclass(frozen=True, eq=False, repr=False)
+class SkippedDocument(Result):
     """A document that was left out on request.
 
     Attributes
@@ -73,31 +81,22 @@ class SkippedDocument:
     See Also
     --------
     CountPosterior : Lists the skipped documents.
+
+    Examples
+    --------
+    >>> from sklearn_calib.explore import SkippedDocument
+    >>> SkippedDocument(3, "news-0003", "OSError: the file ends in the middle")
+    news-0003 was skipped: OSError: the file ends in the middle
     """
 
     number: int
     id: str
     reason: str
 
+    _shows_table = False
 
-def most_uncertain(posterior: CountPosterior, k: int, key: Any) -> list[UncertainDocument]:
-    """Return the documents with the largest posterior variance."""
-    check_integer(k, "k")
-    counts = posterior.hit_counts
-    mean, spread = counts.mean(axis=1), counts.std(axis=1)
-    rows = np.flatnonzero(spread > 0.0)
-    if key is not None:
-        rows = rows[posterior.hit_key[rows] == posterior._key_index(key)]
-    labels = posterior.period_labels
-    return [
-        UncertainDocument(
-            posterior.documents[posterior.hit_document[i]],
-            posterior.keys[posterior.hit_key[i]],
-            labels[posterior.document_period[posterior.hit_document[i]]],
-            float((counts[i] > 0).mean()),
-            float(mean[i]),
-            float(spread[i]),
-            posterior.hit_mentions[i],
-        )
-        for i in rows[np.argsort(-spread[rows], kind="stable")][:k]
-    ]
+    def _sentence(self) -> str:
+        return f"{self.id} was skipped: {self.reason}"
+
+    def _columns(self) -> Mapping[str, Sequence[Any]]:
+        return {name: [value] for name, value in vars(self).items()}

@@ -243,3 +243,9 @@ def test_bad_input():
         AgentRule(LEXICON, verbs="attack")
     with pytest.raises(ValueError, match="verbs is empty"):
         AgentRule(LEXICON, verbs=())
+
+
+def test_a_rule_describes_itself_in_a_line():
+    assert repr(AgentRule({"IRQ": ["Iraq"]})) == "<AgentRule: 1 keys, agents of attack>"
+    many = AgentRule({"IRQ": ["Iraq"], "IRN": ["Iran"]}, verbs=list("abcdefg"))
+    assert repr(many) == "<AgentRule: 2 keys, agents of a, b, c, d, e, ...>"

@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from datetime import date as Date
 from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from sklearn_calib._validation import check_option
-from sklearn_calib.coref import Document
-from sklearn_calib.explore._answers import answer_tags
+from sklearn_calib.coref._document import as_date
+from sklearn_calib.explore._counting import Collector, Text, together
+from sklearn_calib.explore._periods import Period
 from sklearn_calib.explore._posterior import CountPosterior
-from sklearn_calib.explore._tally import Tally, check_weight, together
+from sklearn_calib.explore._rule_answers import (
+    Answer,
+    TagRule,
+    check_best,
+    check_samples,
+    tag_answer,
+)
 
 __all__ = ["count_tags"]
 
 
 def count_tags(
-    sentences: Iterable[Any],
-    samples: Iterable[Any],
-    rule: str | Callable[[Any, list[Any]], Any] = "tag",
+    sentences: Iterable[Sequence[Any]],
+    samples: Iterable[ArrayLike],
+    rule: str | TagRule = "tag",
     *,
-    dates: Iterable[Any] | None = None,
-    period: Any = None,
-    best: Iterable[Any] | None = None,
-    keys: Iterable[Any] | None = None,
-    sample_weight: Any = None,
+    dates: Iterable[Date | np.datetime64 | str | None] | None = None,
+    period: Period = None,
+    best: Iterable[ArrayLike] | None = None,
+    keys: Iterable[Hashable] | None = None,
+    sample_weight: Iterable[float] | Callable[[Sequence[Any]], float] | None = None,
     undated: str = "raise",
 ) -> CountPosterior:
     """Count tags or chunks in sampled tag sequences, with posterior uncertainty.
@@ -74,27 +85,40 @@ def count_tags(
     """
     if not callable(rule):
         rule = {"tag": _tags, "chunk": _chunks}[check_option(rule, "rule", ("tag", "chunk"))]
-    tally = Tally(period, keys, undated, "sentence")
-    weigh = sample_weight if callable(sample_weight) else None
-    weights = None if weigh else sample_weight
-    lists = {"samples": samples, "dates": dates, "best": best, "sample_weight": weights}
-    rows = together(sentences, kind="sentence", **lists)
+    collector = Collector(period, keys, undated, "sentence")
+    weights = None if callable(sample_weight) else sample_weight
+    rows = together(
+        sentences, kind="sentence", samples=samples, dates=dates, best=best, sample_weight=weights
+    )
     for number, (tokens, drawn, date, chosen, weight) in enumerate(rows):
-        id = f"sentence {number}"
-        when = tally.date(number, id, Document(id, (), date=date).date, tokens)
-        if when is None:
-            continue
-        weight = weigh(tokens) if weigh else 1.0 if weight is None else weight
-        weight = check_weight(weight, id)
-        tally.add(id, when, weight, answer_tags(f"Sentence {number}", tokens, drawn, rule, chosen))
-    return tally.finish()
+        name = f"Sentence {number}"
+        weight = sample_weight if callable(sample_weight) else weight
+        text = Text(name.lower(), name, as_date(date, name), tokens)
+        collector.count(number, text, _about_tags(drawn, rule, chosen), weight)
+    return collector.posterior()
 
 
-def _tags(tokens: Any, tags: list[Any]) -> list[Any]:
+def _about_tags(
+    samples: ArrayLike, rule: TagRule, best: ArrayLike | None
+) -> Callable[[Text[Sequence[Any]]], Answer]:
+    """Return the question what a rule finds in a user's sampled tags of a sentence."""
+
+    def ask(text: Text[Sequence[Any]]) -> Answer:
+        n = len(text.item)
+        drawn = check_samples(samples, n, name=text.name, unit="token")
+        chosen = None
+        if best is not None:
+            chosen = check_best(best, n, name=text.name, unit="token", what="tags")
+        return tag_answer(text.item, drawn, rule, chosen, name=text.name)
+
+    return ask
+
+
+def _tags(tokens: Sequence[Any], tags: list[Any]) -> list[Any]:
     return tags
 
 
-def _chunks(tokens: Any, tags: list[Any]) -> list[Any]:
+def _chunks(tokens: Sequence[Any], tags: list[Any]) -> list[str]:
     """Return the kind of each chunk."""
     found, before = [], None
     for tag in tags:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from os import PathLike
 
 from sklearn_calib._validation import check_option
 from sklearn_calib.coref import Document
-from sklearn_calib.explore._lexicon import as_lexicon
+from sklearn_calib.explore._lexicon import Lexicon, as_lexicon
 
 __all__ = ["AgentRule"]
+
+# A country, a verb, or both.
+AgentKey = str | tuple[str, str]
+
+# Verbs that a short description names.
+_SHOWN = 5
 
 _LAYERS = ("lemmas", "heads", "relations")
 _PASSIVE = re.compile(":pass$")
@@ -20,7 +26,7 @@ _SUBJECT = re.compile("subj")
 _OTHER_CLAUSE = re.compile("subj|:pass$")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class AgentRule:
     """Says of which country's attack, or other deed, an entity is the agent.
 
@@ -94,8 +100,8 @@ class AgentRule:
     (frozenset({'IRQ'}), frozenset(), frozenset())
     """
 
-    lexicon: Any
-    verbs: Any = ("attack",)
+    lexicon: Lexicon | Mapping[str, Iterable[str]] | str | PathLike[str]
+    verbs: Iterable[str] | Mapping[str, Iterable[str]] = ("attack",)
     modifiers: Iterable[str] = (
         "nmod",
         "nmod:poss",
@@ -112,15 +118,21 @@ class AgentRule:
     conjuncts: bool = False
     verb_upos: Iterable[str] | None = ("VERB",)
     returns: str = "key"
+    # What the rule looks up: names in a text, the names of a verb, and words such as "by".
+    _lexicon: Lexicon = field(init=False)
+    _names: dict[str, frozenset[str]] = field(init=False)
+    _by: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "lexicon", as_lexicon(self.lexicon))
-        lists = self.verbs
-        if not isinstance(lists, Mapping):
-            lists = {verb: (verb,) for verb in _words(lists, "verbs")}
-        object.__setattr__(self, "verbs", {k: _words(v, f"verbs[{k!r}]") for k, v in lists.items()})
+        object.__setattr__(self, "_lexicon", as_lexicon(self.lexicon))
+        object.__setattr__(self, "lexicon", self._lexicon)
+        given = self.verbs
+        if not isinstance(given, Mapping):
+            given = {verb: (verb,) for verb in _words(given, "verbs")}
+        lists = {name: _words(verbs, f"verbs[{name!r}]") for name, verbs in given.items()}
+        object.__setattr__(self, "verbs", lists)
         names: dict[str, set[str]] = {}
-        for name, verbs in self.verbs.items():
+        for name, verbs in lists.items():
             for verb in verbs:
                 names.setdefault(verb.casefold(), set()).add(name)
         object.__setattr__(self, "_names", {verb: frozenset(n) for verb, n in names.items()})
@@ -133,7 +145,12 @@ class AgentRule:
             raise ValueError("verbs is empty: nobody could be an agent.")
         check_option(self.returns, "returns", ("key", "verb", "pair"))
 
-    def __call__(self, document: Document, entity: Iterable[int]) -> Collection[Any]:
+    def __repr__(self) -> str:
+        names = sorted(self.verbs)
+        shown = ", ".join(names[:_SHOWN]) + ", ..." * (len(names) > _SHOWN)
+        return f"<AgentRule: {len(self._lexicon):,} keys, agents of {shown}>"
+
+    def __call__(self, document: Document, entity: Iterable[int]) -> frozenset[AgentKey]:
         """Return the keys for an entity, given as the indices of its mentions."""
         bound = self.bind(document)
         return frozenset() if bound is None else bound(entity)
@@ -178,7 +195,7 @@ class AgentRule:
         return BoundAgentRule(deeds, names, self.exclusive, self.returns)
 
     def _is_verb(self, document: Document, token: int) -> bool:
-        if document.lemmas[token].casefold() not in self._names:  # type: ignore[attr-defined]
+        if document.lemmas[token].casefold() not in self._names:
             return False
         return (
             self.verb_upos is None
@@ -203,8 +220,9 @@ class AgentRule:
                 and self._is_verb(document, int(other))
                 and not _has_child(document, other, _OTHER_CLAUSE)
             ]
-        names: dict[str, frozenset[str]] = self._names  # type: ignore[attr-defined]
-        return frozenset[str]().union(*(names[document.lemmas[verb].casefold()] for verb in found))
+        return frozenset[str]().union(
+            *(self._names[document.lemmas[verb].casefold()] for verb in found)
+        )
 
     def _acts(self, document: Document, token: int, verb: int) -> bool:
         """Tell whether a token is the agent of its verb."""
@@ -213,9 +231,8 @@ class AgentRule:
             return True
         if relation != "obl" or not self.by or not self._is_verb(document, verb):
             return False
-        by: frozenset[str] = self._by  # type: ignore[attr-defined]
         case = any(
-            document.relations[child] == "case" and document.tokens[child].casefold() in by
+            document.relations[child] == "case" and document.tokens[child].casefold() in self._by
             for child in _children(document, token)
         )
         return case and _is_passive(document, verb)
@@ -223,7 +240,7 @@ class AgentRule:
     def _countries(self, document: Document, heads: set[int]) -> dict[int, frozenset[str]]:
         """Return the countries that the head of a mention, or its modifiers, name."""
         found: dict[int, set[str]] = {}
-        for match in self.lexicon.match(document.tokens):
+        for match in self._lexicon.match(document.tokens):
             for token in range(match.start, match.end):
                 if token in heads:
                     found.setdefault(token, set()).add(match.key)
@@ -249,7 +266,7 @@ class BoundAgentRule:
         self.returns = returns
         self.mentions = sorted({*deeds, *countries})
 
-    def __call__(self, entity: Iterable[int]) -> Collection[Any]:
+    def __call__(self, entity: Iterable[int]) -> frozenset[AgentKey]:
         """Return the keys for an entity, given as the indices of its mentions."""
         members = list(entity)
         verbs = frozenset[str]().union(*(self.deeds[i] for i in members if i in self.deeds))
@@ -259,13 +276,13 @@ class BoundAgentRule:
         if not verbs or not owners or (self.exclusive and len(owners) > 1):
             return frozenset()
         if self.returns == "key":
-            return owners
+            return frozenset(owners)
         if self.returns == "verb":
-            return verbs
+            return frozenset(verbs)
         return frozenset((owner, verb) for owner in owners for verb in verbs)
 
 
-def _words(words: Any, name: str) -> frozenset[str]:
+def _words(words: Iterable[str], name: str) -> frozenset[str]:
     if isinstance(words, str) or not isinstance(words, Iterable):
         raise TypeError(f"{name} must be a list of words, such as [{words!r}].")
     return frozenset(words)

@@ -1,4 +1,4 @@
-"""What a rule says about one document, sample by sample.
+"""What a rule answers about one document or sentence, sample by sample.
 
 A rule sees each distinct entity of a document once, however many samples it
 occurs in.
@@ -7,16 +7,23 @@ occurs in.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklearn_calib._validation import Array
 from sklearn_calib.coref import Document
+from sklearn_calib.explore._keys import Found, as_keys
+
+# A rule about the entities of a document, given as the indices of their mentions.
+EntityRule = Callable[[Document, tuple[int, ...]], Found]
+# A rule about the tags of a sentence, given its tokens and one tag per token.
+TagRule = Callable[[Sequence[Any], list[Any]], Found]
 
 # Mentions that are kept to show why a document was counted.
 _SHOWN = 10
@@ -28,124 +35,90 @@ class Answer:
 
     Attributes
     ----------
-    counts : dict of key to ndarray of int of shape (n_samples,)
+    counts : mapping of key to ndarray of int of shape (n_samples,)
         How often each key was found in each sample; absent keys never were.
-    best : dict of key to int, or None
+    best : mapping of key to int, or None
         The same in the single best structure, where there is one.
-    mentions : dict of key to tuple of str
+    mentions : mapping of key to tuple of str
         Mentions of the entity for which the key was found most often.
     n_samples : int
         Number of samples.
     """
 
-    counts: dict[Any, Array]
-    best: dict[Any, int] | None
-    mentions: dict[Any, tuple[str, ...]]
+    counts: Mapping[Hashable, Array]
+    best: Mapping[Hashable, int] | None
+    mentions: Mapping[Hashable, tuple[str, ...]]
     n_samples: int
 
 
-def as_keys(found: Any, where: str) -> tuple[Any, ...]:
-    """Return the keys that a rule returned: none, one or several."""
-    if isinstance(found, np.ndarray) and found.ndim == 0:
-        found = found.item()
-    several = isinstance(found, Iterable) and not isinstance(found, (str, bytes, tuple))
-    keys: list[Any] = []
-    for key in found if several else (found,):
-        if key is None or key is False or key is np.False_:
-            continue
-        if not is_hashable(key):
-            raise TypeError(
-                f"{where}: the rule returned the key {key!r}, which cannot be counted because it "
-                "is not hashable. Return a str, a number, a tuple, or a list of such keys."
-            )
-        keys.append("yes" if key is True or key is np.True_ else key)
-    return tuple(keys)
-
-
-def is_hashable(value: Any) -> bool:
-    """Tell whether a value can be a key, with all that it holds."""
-    try:
-        hash(value)
-    except TypeError:
-        return False
-    return True
-
-
-def check_keys(keys: Any) -> tuple[Any, ...] | None:
-    """Return the keys to count, if they were chosen, refusing repeats."""
-    if keys is None:
-        return None
-    if isinstance(keys, (str, bytes)) or not isinstance(keys, Iterable):
-        raise TypeError(f"keys must be a list of keys, such as [{keys!r}].")
-    found = tuple(keys)
-    for at, key in enumerate(found):
-        if not is_hashable(key):
-            raise TypeError(f"keys: {key!r} cannot be a key, because it is not hashable.")
-        if key in found[:at]:
-            raise ValueError(f"keys: {key!r} is named twice.")
-    return found
-
-
-def check_samples(samples: Any, n: int, where: str, unit: str) -> Array:
-    """Return samples of shape (n_samples, n)."""
-    array = np.asarray(samples)
-    if array.ndim != 2 or array.shape[1] != n or array.shape[0] == 0:
-        raise ValueError(
-            f"{where} has {n} {unit}s, so that its samples must have shape (n_samples, {n}); got "
-            f"{array.shape}. Are the samples in the right order?"
-        )
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
-        raise ValueError(f"{where}: its samples contain NaN or infinity.")
-    return array
-
-
-def answer_document(document: Document, samples: Any, rule: Any, best: Any = None) -> Answer:
-    """Apply a rule to the sampled entities of a document."""
-    where = f"Document {document.id!r}"
-    array = check_samples(samples, len(document), where, "mention")
-    if hasattr(rule, "bind"):
-        bound = rule.bind(document)  # None where no entity can have a key
-    elif callable(rule):
-        bound = partial(rule, document)
-    else:
+def check_rule(rule: EntityRule) -> EntityRule:
+    """Refuse what cannot be asked about an entity."""
+    if not callable(rule) and not hasattr(rule, "bind"):
         raise TypeError(
             f"rule must be callable as rule(document, entity), got {type(rule).__name__}."
         )
-    if best is not None and np.shape(best) != (len(document),):
+    return rule
+
+
+def check_samples(samples: ArrayLike, n: int, *, name: str, unit: str) -> Array:
+    """Return samples of shape (n_samples, n), one column per mention or token."""
+    array = np.asarray(samples)
+    if array.ndim != 2 or array.shape[1] != n or array.shape[0] == 0:
         raise ValueError(
-            f"{where} has {len(document)} mentions, but its best entities have shape "
-            f"{np.shape(best)}."
+            f"{name} has {n} {unit}s, so that its samples must have shape (n_samples, {n}); got "
+            f"{array.shape}. Are the samples in the right order?"
         )
-    if bound is None:
-        return Answer({}, None if best is None else {}, {}, len(array))
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise ValueError(f"{name}: its samples contain NaN or infinity.")
+    return array
+
+
+def check_best(best: ArrayLike, n: int, *, name: str, unit: str, what: str) -> Array:
+    """Return the single best structure, one entry per mention or token."""
+    array = np.asarray(best)
+    if array.shape != (n,):
+        raise ValueError(f"{name} has {n} {unit}s, but its best {what} have shape {array.shape}.")
+    return array
+
+
+def entity_answer(
+    document: Document, samples: Array, rule: EntityRule, best: Array | None, *, name: str
+) -> Answer:
+    """Apply a rule to the sampled entities of a document: it has a key once, or not at all.
+
+    The samples have been checked, or come from a model.
+    """
+    bind = getattr(rule, "bind", None)
+    bound = partial(rule, document) if bind is None else bind(document)
+    if bound is None:  # no entity can have a key
+        return Answer({}, None if best is None else {}, {}, len(samples))
     # Where other mentions make no difference, entities are cut down to those that matter.
     matter = np.asarray(getattr(bound, "mentions", np.arange(len(document))), dtype=np.intp)
-    memo: dict[bytes, tuple[Any, ...]] = {}
+    memo: dict[bytes, tuple[Hashable, ...]] = {}
 
-    def keys_of(entity: Array) -> tuple[Any, ...]:
-        name = entity.tobytes()
-        if name not in memo:
-            memo[name] = as_keys(bound(tuple(matter[entity].tolist())), where)
-        return memo[name]
+    def keys_of(entity: Array) -> tuple[Hashable, ...]:
+        members = entity.tobytes()
+        if members not in memo:
+            memo[members] = as_keys(bound(tuple(matter[entity].tolist())), name)
+        return memo[members]
 
-    found, often = _or_over_entities(array[:, matter], keys_of)
+    found, often = _or_over_entities(samples[:, matter], keys_of)
     mentions = {
         key: tuple(document.mention_text(i) for i in matter[entity[:_SHOWN]])
         for key, (_, entity) in often.items()
     }
     chosen = None
     if best is not None:
-        row = np.asarray(best)[np.newaxis, matter]
-        chosen = dict.fromkeys(_or_over_entities(row, keys_of)[0], 1)
-    return Answer(found, chosen, mentions, len(array))
+        chosen = dict.fromkeys(_or_over_entities(best[np.newaxis, matter], keys_of)[0], 1)
+    return Answer(found, chosen, mentions, len(samples))
 
 
 def _or_over_entities(
-    samples: Array, keys_of: Callable[[Array], Sequence[Any]]
-) -> tuple[dict[Any, Array], dict[Any, tuple[int, Array]]]:
+    samples: Array, keys_of: Callable[[Array], Sequence[Hashable]]
+) -> tuple[dict[Hashable, Array], dict[Hashable, tuple[int, Array]]]:
     """Return in which samples some entity has each key, and the most frequent such entity."""
-    found: dict[Any, Array] = {}
-    often: dict[Any, tuple[int, Array]] = {}
+    found: dict[Hashable, Array] = {}
+    often: dict[Hashable, tuple[int, Array]] = {}
     if samples.shape[1] == 0:
         return found, often
     row, entities, which = distinct_entities(samples)
@@ -202,25 +175,23 @@ def distinct_entities(samples: Array) -> tuple[Array, list[Array], Array]:
     return order[start] // n, entities, which
 
 
-def answer_tags(
-    where: str, tokens: Sequence[Any], samples: Any, rule: Callable[..., Any], best: Any = None
+def tag_answer(
+    tokens: Sequence[Any], samples: Array, rule: TagRule, best: Array | None, *, name: str
 ) -> Answer:
     """Apply a rule to the sampled tags of a sentence; every occurrence of a key counts."""
-    array = check_samples(samples, len(tokens), where, "token")
-    rows, which = _distinct_rows(array)
-    found: dict[Any, Array] = {}
+    rows, which = _distinct_rows(samples)
+    found: dict[Hashable, Array] = {}
     for i, row in enumerate(rows):
-        for key, times in Counter(as_keys(rule(tokens, row), where)).items():
+        for key, times in Counter(as_keys(rule(tokens, row), name)).items():
             if key not in found:
-                found[key] = np.zeros(len(array), dtype=np.int64)
+                found[key] = np.zeros(len(samples), dtype=np.int64)
             found[key][which == i] = times
     found = {key: often.astype(np.min_scalar_type(often.max())) for key, often in found.items()}
     chosen = None
     if best is not None:
-        row = check_samples([best], len(tokens), f"{where}, best tags:", "token")[0]
-        chosen = dict(Counter(as_keys(rule(tokens, row.tolist()), where)))
+        chosen = dict(Counter(as_keys(rule(tokens, best.tolist()), name)))
     text = (" ".join(map(str, tokens)),)
-    return Answer(found, chosen, dict.fromkeys(found, text), len(array))
+    return Answer(found, chosen, dict.fromkeys(found, text), len(samples))
 
 
 def _distinct_rows(array: Array) -> tuple[list[list[Any]], Array]:
