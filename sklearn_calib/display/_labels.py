@@ -102,12 +102,18 @@ class LabelCalibrationDisplay(QueryDisplay):
 
     def to_frame(self) -> DataFrame:
         """Return the errors as a pandas DataFrame, one row per model and label."""
-        parts = [table.to_frame().reset_index() for table in self.tables.values()]
-        columns = {
-            name: [value for part in parts for value in part[name]] for name in parts[0].columns
-        }
-        models = [name for name, table in self.tables.items() for _ in range(len(table))]
-        return to_frame({"model": models, **columns})
+        parts = [
+            {"model": [name] * len(table), **table._columns(), "label": table.labels.tolist()}
+            for name, table in self.tables.items()
+        ]
+        names = dict.fromkeys(name for part in parts for name in part)
+        # A note is there only where a table has something to note.
+        return to_frame(
+            {
+                name: [v for part in parts for v in part.get(name, [""] * len(part["model"]))]
+                for name in names
+            }
+        )
 
     def _summary(self) -> str:
         n_labels = len({label for table in self.tables.values() for label in table.labels.tolist()})

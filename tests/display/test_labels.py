@@ -75,6 +75,17 @@ def test_the_numbers_are_a_table_with_one_row_per_model_and_label():
     expected = [label_calibration(Y_TEST, proba).error for proba in PROBA.values()]
     np.testing.assert_array_equal(frame["error"], np.concatenate(expected))
     assert labels().to_frame()["model"].tolist() == [""] * 10
+    # One model may have a note that another has not, and labels may be pairs.
+    sample = make_queries(800, random_state=0)
+    pairs = [("a", "b")] * 797 + [("b", "c")] * 3
+    noted = LabelCalibrationDisplay.from_queries(
+        {
+            "pairs": Queries(sample.y_true, sample.y_prob, label=pairs),
+            "one": Queries(sample.y_true, sample.y_prob, label=["x"] * 800),
+        }
+    ).to_frame()
+    assert noted["label"].tolist() == [("a", "b"), ("b", "c"), "x"]
+    assert noted["note"].tolist() == ["", "too few queries", ""]
 
 
 def test_a_few_models_are_named_and_many_are_counted():
