@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 
 from sklearn_calib.datasets import load_conll2000, make_tagged_sequences
 from sklearn_calib.sequence import CRFTagger, HMMTagger, forward_backward, sample_sequences, viterbi
-from sklearn_calib.sequence._features import FEATURES
+from sklearn_calib.sequence._token_features import FEATURES
 
 RESULTS = Path(__file__).parent / "results" / "sequence_speed.json"
 TOKENS = 33_306

@@ -48,7 +48,7 @@ save(fig, "calibration_curve.png")
 
 corpus = make_event_corpus(600, random_state=0)
 rule = AgentRule(country_lexicon(), verbs=["attack"])
-counts = count_corpus(corpus.documents, corpus.model, rule, period="Q", random_state=0)
+counts = count_corpus(corpus.X, corpus.model, rule, period="Q", random_state=0)
 display = CountDisplay.from_posterior(counts, keys=["USA", "IRQ"], despine=True)
 display.ax_.set_title("Simulated articles in which a country attacks", fontsize="medium")
 save(display.figure_, "counts.png")

@@ -211,7 +211,7 @@ def measure_taggers():
 def measure_coreference():
     """Print whether the errors of link probabilities are more than chance."""
     simulated = make_coref_documents(120, random_state=0)
-    docs, entities = simulated.documents, simulated.entities
+    docs, entities = simulated.X, simulated.y
     model = AntecedentModel().fit(docs[:80], entities[:80])
     null = calibration_null(model, docs[80:], y=entities[80:], n_simulations=100, random_state=0)
     print(f"  {len(docs[80:])} documents that the model has not seen")
@@ -224,11 +224,11 @@ def count_events():
     corpus = make_event_corpus(1200, random_state=0)
     rule = AgentRule(country_lexicon(), verbs=["attack"])
     posterior = count_corpus(
-        corpus.documents, corpus.model, rule, n_samples=100, period="Q", random_state=0
+        corpus.X, corpus.model, rule, n_samples=100, period="Q", random_state=0
     )
     keys = posterior.most_common(2)
     unsure = posterior.most_uncertain(2)
-    print(f"  {len(corpus.documents):,} simulated articles; most often: {', '.join(keys)}")
+    print(f"  {len(corpus.X):,} simulated articles; most often: {', '.join(keys)}")
     for found in unsure:
         print(f"  worth reading by hand: {found}")
     return CountDisplay.from_posterior(posterior, keys=keys, despine=True).figure_

@@ -16,10 +16,10 @@ from sklearn_calib.datasets import make_coref_documents
 
 data = make_coref_documents(400, random_state=0)
 train, test = slice(0, 300), slice(300, 400)
-print(" ".join(data.documents[0].tokens[:18]))
-print(data.documents[0])
+print(" ".join(data.X[0].tokens[:18]))
+print(data.X[0])
 
-model = AntecedentModel().fit(data.documents[train], data.entities[train])
+model = AntecedentModel().fit(data.X[train], data.y[train])
 
 # %%
 # One short text
@@ -98,17 +98,15 @@ plt.show()
 
 from sklearn_calib import calibration_null
 
-null = calibration_null(model, data.documents[test], data.entities[test], n_bins=15, random_state=0)
+null = calibration_null(model, data.X[test], data.y[test], n_bins=15, random_state=0)
 print(null)
 
 # %%
 # The same for a model that was trained with margin costs. They make links more probable than they
 # are, and the error leaves the range of a calibrated model.
 
-costly = AntecedentModel(cost="durrett-klein").fit(data.documents[train], data.entities[train])
-null_costly = calibration_null(
-    costly, data.documents[test], data.entities[test], n_bins=15, random_state=0
-)
+costly = AntecedentModel(cost="durrett-klein").fit(data.X[train], data.y[train])
+null_costly = calibration_null(costly, data.X[test], data.y[test], n_bins=15, random_state=0)
 print(null_costly)
 
 fig, axes = plt.subplots(1, 2, figsize=(9.5, 3.2), layout="constrained", sharex=True, sharey=True)

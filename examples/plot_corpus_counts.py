@@ -16,7 +16,7 @@ the articles that a person should read.
 from sklearn_calib.datasets import make_event_corpus
 
 corpus = make_event_corpus(1200, random_state=0)
-for document in corpus.documents[57], corpus.documents[119]:
+for document in corpus.X[57], corpus.X[119]:
     print(document.date, " ".join(document.tokens))
 
 # %%
@@ -29,7 +29,7 @@ for document in corpus.documents[57], corpus.documents[119]:
 from sklearn_calib.explore import AgentRule, count_corpus, country_lexicon
 
 rule = AgentRule(country_lexicon(), verbs=["attack"])
-posterior = count_corpus(corpus.documents, corpus.model, rule, period="Q", random_state=0)
+posterior = count_corpus(corpus.X, corpus.model, rule, period="Q", random_state=0)
 print(posterior.select(["USA", "IRQ"]))
 
 # %%
@@ -77,10 +77,10 @@ for ax, (name, temperature) in zip(
     axes, {"calibrated model": 1.0, "overconfident model": 0.25}.items(), strict=True
 ):
     news = make_event_corpus(1200, temperature=temperature, random_state=0)
-    samples = news.model.sample(news.documents, 200, random_state=0)
-    truth = [document.entities for document in news.documents]
-    found = count_documents(news.documents, samples, rule, best=truth)
-    error = adaptive_bin_calibration_error(rule_queries(news.documents, samples, rule))
+    samples = news.model.sample(news.X, 200, random_state=0)
+    truth = [document.entities for document in news.X]
+    found = count_documents(news.X, samples, rule, best=truth)
+    error = adaptive_bin_calibration_error(rule_queries(news.X, samples, rule))
     low, high = found.confidence_interval(0.95)
     missed = (found.best < low) | (found.best > high)
     order = np.argsort(found.mean.ravel())

@@ -106,6 +106,11 @@ def percent(level: float) -> str:
     return f"{100.0 * level:g}%"
 
 
+def counted(n: int, noun: str, plural: str | None = None) -> str:
+    """Return a number with its noun: 1 sentence, or 2,012 sentences."""
+    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
+
+
 def cell(value: Any) -> str:
     """Return a value as it stands in a printed table."""
     if isinstance(value, (bool, np.bool_)):

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklearn_calib._validation import Array, check_array_like, check_classes, check_integer
+
+T = TypeVar("T")
 
 __all__ = [
     "check_lattice",
     "check_observations",
     "check_partition",
-    "check_same_sentences",
     "check_sentences",
     "check_state_pairs",
     "check_tag_names",
     "check_tag_pairs",
+    "check_tagged_sentences",
     "check_tags",
     "check_tokens",
     "check_vocabulary",
@@ -27,7 +30,7 @@ __all__ = [
 
 
 def check_lattice(
-    log_potentials: Any, log_transitions: Any, lengths: Any
+    log_potentials: ArrayLike, log_transitions: ArrayLike, lengths: ArrayLike | None
 ) -> tuple[Array, Array, Array]:
     """Return scores as float64 and lengths as integers; minus infinity is allowed."""
     potentials = _scores(log_potentials, "log_potentials")
@@ -55,7 +58,7 @@ def check_lattice(
     return potentials, transitions, length.astype(np.intp)
 
 
-def _scores(values: Any, name: str) -> Array:
+def _scores(values: ArrayLike, name: str) -> Array:
     array = check_array_like(values, name)
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} must hold numbers, got dtype {array.dtype}.")
@@ -72,7 +75,7 @@ def _scores(values: Any, name: str) -> Array:
     return array
 
 
-def check_state_pairs(pairs: Any, n_states: int) -> Array:
+def check_state_pairs(pairs: ArrayLike, n_states: int) -> Array:
     """Return pairs of states as an integer array of shape (n_pairs, 2)."""
     array = np.asarray(pairs)
     if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
@@ -112,8 +115,11 @@ def check_sentences(X: Any, name: str = "X", thing: str = "tokens") -> list[Any]
     return sentences
 
 
-def check_tags(y: Any, name: str = "y") -> list[Any]:
-    """Return tag sequences as a list of lists of strings."""
+def check_tags(
+    y: Iterable[Sequence[str]], *, lengths: Sequence[int] | Array | None = None
+) -> list[Sequence[str]]:
+    """Return tag sequences as a list of lists of strings, of given lengths where there are any."""
+    name = "y"
     sentences = check_sentences(y, name, "tags")
     if not all_strings(sentences):
         i, t, tag = _first_other(sentences)
@@ -124,10 +130,29 @@ def check_tags(y: Any, name: str = "y") -> list[Any]:
     for tag in set(flatten(sentences)):
         if "\0" in tag:
             raise ValueError(f"{name} has the tag {tag!r}: a tag must not hold a zero byte.")
+    if lengths is not None:
+        _check_lengths(sentences, lengths)
     return sentences
 
 
-def check_tag_names(classes: Any) -> Array:
+def _check_lengths(tags: Sequence[Any], lengths: Sequence[int] | Array) -> None:
+    """Refuse tags that do not match their tokens, naming the first sentence that differs."""
+    if len(lengths) != len(tags):
+        raise ValueError(f"X has {len(lengths)} sentences, but y has {len(tags)}.")
+    for i, (n, row) in enumerate(zip(lengths, tags, strict=True)):
+        if n != len(row):
+            raise ValueError(
+                f"Sentence {i} has {n} tokens, but {len(row)} tags: each token needs one tag."
+            )
+
+
+def check_tagged_sentences(X: Any, y: Any) -> tuple[list[Any], list[Sequence[str]]]:
+    """Return sentences and the tags of their tokens."""
+    sentences = check_sentences(X)
+    return sentences, check_tags(y, lengths=[len(sentence) for sentence in sentences])
+
+
+def check_tag_names(classes: ArrayLike) -> Array:
     """Return the tags of columns or states; they must be strings, as tags are."""
     names = check_classes(classes)
     for name in names.tolist():
@@ -164,7 +189,7 @@ def check_tokens(sentences: Sequence[Any]) -> None:
 
 
 def check_observations(sentences: Sequence[Any], n: Any, *, symbols: bool) -> Array:
-    """Return a row a token: a symbol below n, or n finite numbers."""
+    """Return one row per token: a symbol below n, or n finite numbers."""
     parts = []
     for i, sentence in enumerate(sentences):
         try:
@@ -182,26 +207,20 @@ def check_observations(sentences: Sequence[Any], n: Any, *, symbols: bool) -> Ar
         if symbols and (part.min() < 0 or part.max() >= n):
             raise ValueError(f"Sentence {i} has a symbol outside 0 to {n - 1}.")
         if not symbols and part.shape[1] != (n or part.shape[1]):
-            raise ValueError(f"Sentence {i} has {part.shape[1]} features a token; {n} are needed.")
+            raise ValueError(
+                f"Sentence {i} has {part.shape[1]} features per token; {n} are needed."
+            )
         if not np.isfinite(part).all():
             raise ValueError(f"Sentence {i} must hold finite numbers only.")
         parts.append(part)
     return np.concatenate(parts)
 
 
-def check_same_sentences(X: Sequence[Any], y: Sequence[Any]) -> None:
-    """Refuse tags that do not match their tokens, naming the first sentence that differs."""
-    if len(X) != len(y):
-        raise ValueError(f"X has {len(X)} sentences, but y has {len(y)}.")
-    for i, (tokens, tags) in enumerate(zip(X, y, strict=True)):
-        if len(tokens) != len(tags):
-            raise ValueError(
-                f"Sentence {i} has {len(tokens)} tokens, but {len(tags)} tags: each token needs "
-                "one tag."
-            )
-
-
-def check_tag_pairs(pairs: Any, known: Sequence[tuple[str, str]], classes: Array) -> list[Any]:
+def check_tag_pairs(
+    pairs: int | Iterable[tuple[str, str]] | None,
+    known: Sequence[tuple[str, str]],
+    classes: Array,
+) -> list[tuple[str, str]]:
     """Return the pairs of tags asked for: all known ones, the first few, or a list."""
     if pairs is None:
         return list(known)
@@ -227,7 +246,7 @@ def check_tag_pairs(pairs: Any, known: Sequence[tuple[str, str]], classes: Array
     return list(known[: check_integer(pairs, "pairs")])
 
 
-def flatten(sentences: Iterable[Sequence[Any]]) -> list[Any]:
+def flatten(sentences: Iterable[Iterable[T]]) -> list[T]:
     """Return all items of all sentences, end to end."""
     return list(chain.from_iterable(sentences))
 
@@ -262,7 +281,7 @@ def check_partition(folds: Sequence[tuple[Array, Array]], n: int) -> None:
         parts.append(np.asarray(test))
         if parts[-1].dtype.kind not in "iu" or np.asarray(train).dtype.kind not in "iu":
             raise ValueError(
-                "cv must yield the numbers of sentences, as two integer arrays a fold."
+                "cv must yield the numbers of sentences, as two integer arrays per fold."
             )
         both = np.intersect1d(train, test)
         if len(both):

@@ -42,7 +42,7 @@ from sklearn_calib.coref._clusters import best_entities
 from sklearn_calib.datasets import load_gum, load_litbank
 from sklearn_calib.queries import LinkQuestions
 
-# Links a bin, wherever errors are compared.
+# Links per bin, wherever errors are compared.
 BIN_SIZE = 5000
 
 # Links above this probability are looked at on their own.
@@ -71,11 +71,10 @@ class Posterior:
         return [sample_entities(p, n_samples, random_state) for p in self.antecedents]
 
     def calibration_queries(self, X: Any, y: Any, **options: Any) -> Queries:
-        return self._query_maker(X, **options)(y)
+        return self.calibration_questions(X, **options).answer(y)
 
-    def _query_maker(self, X: Any, **options: Any) -> Callable[[Any], Queries]:
-        links = (link_probabilities(p) for p in self.antecedents)
-        return LinkQuestions(links, **options).answer
+    def calibration_questions(self, X: Any, **options: Any) -> LinkQuestions:
+        return LinkQuestions((link_probabilities(p) for p in self.antecedents), **options)
 
     def predict(self) -> list[np.ndarray]:
         """Return the entities that follow from the best antecedents."""
@@ -162,16 +161,15 @@ def describe(
 def curve(posterior: Posterior, documents: list[Document], seed: int) -> dict[str, Any]:
     """Return the calibration curve, and where the bins of a calibrated model would fall."""
     entities = [document.entities for document in documents]
-    ask = posterior._query_maker(documents)
-    queries = ask(entities)
+    questions = posterior.calibration_questions(documents)
+    queries = questions.answer(entities)
     bins = calibration_bins(queries, bin_size=BIN_SIZE)
     order = np.argsort(queries.y_prob, kind="stable")
     starts = np.concatenate([[0], np.cumsum(bins.count)[:-1]])
     samples = posterior.sample(documents, 60, np.random.default_rng(seed))
     drawn = [
-        np.add.reduceat(ask([s[k] for s in samples]).y_true[order].astype(float), starts)
-        / bins.count
-        for k in range(60)
+        np.add.reduceat(questions.answer(truth).y_true[order].astype(float), starts) / bins.count
+        for truth in ([s[k] for s in samples] for k in range(60))
     ]
     low, high = np.quantile(drawn, [0.025, 0.975], axis=0)
     return {"pred": bins.prob_pred, "true": bins.prob_true, "low": low, "high": high}
@@ -235,7 +233,7 @@ def first_mentions(antecedents: list[Proba], n: int) -> Proba:
 
 def run(options: Any) -> dict[str, Any]:
     seed, rows, pictures = options.seed, [], {}
-    train, test = (load_gum(split=split, **options.loader) for split in ("train", "test"))
+    train, test = (load_gum(split=split, **options.loader).X for split in ("train", "test"))
     n = options.simulations
     for name, model in MODELS.items():
         start = time.process_time()
@@ -253,9 +251,9 @@ def run(options: Any) -> dict[str, Any]:
             )
     corpora: dict[str, list[Document]] = {}
     if not options.quick:
-        corpora["GUM"] = train + load_gum(split="dev", **options.loader) + test
+        corpora["GUM"] = train + load_gum(split="dev", **options.loader).X + test
         corpora["GUM without singletons"] = without_singletons(corpora["GUM"])
-        corpora["LitBank"] = load_litbank(**options.loader)
+        corpora["LitBank"] = load_litbank(**options.loader).X
     for corpus, documents in corpora.items():
         for name, model in MODELS.items():
             posterior = cross_validate(model, documents, seed)

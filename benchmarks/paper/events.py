@@ -255,9 +255,9 @@ def news(
 
 def run(options: argparse.Namespace) -> dict[str, Any]:
     memory = Memory(options.cache, verbose=0)
-    annotated = load_gum(split="all", **options.loader)
+    annotated = load_gum(split="all", **options.loader).X
     found = {"gum": gum(annotated, memory, options.samples, options.seed)}
-    articles = load_amalgum_news(**options.loader)
+    articles = load_amalgum_news(**options.loader).X
     found["news"] = news(annotated, articles, memory, 100, options.seed)
     found["n_samples"] = options.samples
     pictures = {"curves": found["gum"].pop("curves"), "posterior": found["news"].pop("posterior")}

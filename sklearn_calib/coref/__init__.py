@@ -1,10 +1,6 @@
 """Coreference: documents, link probabilities, sampled entities and the antecedent model."""
 
-from sklearn_calib.coref._adapters import (
-    document_from_spacy,
-    document_from_stanza,
-    find_mentions,
-)
+from sklearn_calib.coref._antecedent_model import AntecedentModel
 from sklearn_calib.coref._clusters import (
     SampledLinks,
     link_probabilities,
@@ -14,10 +10,11 @@ from sklearn_calib.coref._clusters import (
 from sklearn_calib.coref._conll2012 import read_conll2012
 from sklearn_calib.coref._conllu import read_conllu
 from sklearn_calib.coref._document import Document
-from sklearn_calib.coref._extended import extended_features
-from sklearn_calib.coref._features import MentionFeatures, surface_features
-from sklearn_calib.coref._model import AntecedentModel
+from sklearn_calib.coref._extended_features import extended_features
+from sklearn_calib.coref._find_mentions import find_mentions
+from sklearn_calib.coref._parsers import document_from_spacy, document_from_stanza
 from sklearn_calib.coref._scores import CoreferenceScores, PrecisionRecall, coreference_scores
+from sklearn_calib.coref._surface_features import MentionFeatures, surface_features
 
 __all__ = [
     "AntecedentModel",

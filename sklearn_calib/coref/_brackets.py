@@ -17,9 +17,12 @@ from sklearn_calib._validation import check_option
 from sklearn_calib.coref._document import Document
 from sklearn_calib.coref._mention_heads import mention_heads
 
-__all__ = ["UNBALANCED", "Brackets", "TextBuilder", "open_lines", "report_problems"]
+__all__ = ["UNBALANCED", "Brackets", "Source", "TextBuilder", "open_lines", "report_problems"]
 
 UNBALANCED = ("warn", "raise", "ignore")
+
+# What readers take: a path, an open file, or lines.
+Source = str | Path | Iterable[str | bytes]
 
 # "(7-person" opens, "(7-person)" opens and closes, "7)" closes.
 _BRACKET = re.compile(r"\((?P<open>[^()|]*)(?P<single>\))?|(?P<close>[^()|]+)\)")
@@ -30,7 +33,7 @@ _NOTHING = ("", "_", "-", "*")
 
 
 @contextmanager
-def open_lines(source: Any) -> Iterator[Iterator[str]]:
+def open_lines(source: Source) -> Iterator[Iterator[str]]:
     """Open a path (plain or .gz), or take an open file or an iterable of lines."""
     if isinstance(source, (str, Path)):
         opener: Any = gzip.open if str(source).endswith(".gz") else open
@@ -40,7 +43,7 @@ def open_lines(source: Any) -> Iterator[Iterator[str]]:
         yield _as_text(source)
 
 
-def _as_text(lines: Iterable[Any]) -> Iterator[str]:
+def _as_text(lines: Iterable[str | bytes]) -> Iterator[str]:
     """Yield lines as str, without the mark that some editors put at the start of a file."""
     for number, line in enumerate(lines):
         text = line.decode("utf-8") if isinstance(line, bytes) else line

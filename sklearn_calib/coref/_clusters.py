@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import linalg, sparse
 
+from sklearn_calib._results import Columns, Result
 from sklearn_calib._validation import Array, check_generator, check_integer
 from sklearn_calib._validation_documents import check_antecedent_proba
 
@@ -27,7 +29,7 @@ __all__ = [
 _BLOCK = 64
 
 
-def link_probabilities(antecedent_proba: Any) -> Array:
+def link_probabilities(antecedent_proba: ArrayLike) -> Array:
     """Probability that two mentions share an entity, for every pair, exactly.
 
     Parameters
@@ -97,7 +99,9 @@ def links(proba: Array) -> Array:
     return np.minimum(C, 1.0, out=C)  # rounding only
 
 
-def sample_entities(antecedent_proba: Any, n_samples: int = 1, random_state: Any = None) -> Array:
+def sample_entities(
+    antecedent_proba: ArrayLike, n_samples: int = 1, random_state: Any = None
+) -> Array:
     """Draw clusterings of the mentions of a document.
 
     Parameters
@@ -160,8 +164,8 @@ def best_entities(proba: Array) -> Array:
     return root
 
 
-@dataclass(frozen=True, eq=False)
-class SampledLinks:
+@dataclass(frozen=True, eq=False, repr=False)
+class SampledLinks(Result):
     """Link probabilities estimated from sampled clusterings.
 
     Attributes
@@ -182,9 +186,27 @@ class SampledLinks:
     standard_error: Array
     n_samples: int
 
+    _shows_table = False
+
+    def _sentence(self) -> str:
+        return (
+            f"Links of {len(self.probability):,} mentions, from {self.n_samples:,} samples; "
+            f"largest standard error {np.max(self.standard_error, initial=0.0):.4f}"
+        )
+
+    def _columns(self) -> Columns:
+        """Return one row per link."""
+        mention, earlier = np.tril_indices(len(self.probability), -1)
+        return {
+            "mention": mention,
+            "earlier": earlier,
+            "probability": self.probability[mention, earlier],
+            "standard_error": self.standard_error[mention, earlier],
+        }
+
 
 def sampled_link_probabilities(
-    antecedent_proba: Any, n_samples: int = 1000, random_state: Any = None
+    antecedent_proba: ArrayLike, n_samples: int = 1000, random_state: Any = None
 ) -> SampledLinks:
     """Probability that two mentions share an entity, by sampling.
 
@@ -213,6 +235,8 @@ def sampled_link_probabilities(
     --------
     >>> from sklearn_calib.coref import sampled_link_probabilities
     >>> result = sampled_link_probabilities([[1.0, 0.0], [0.5, 0.5]], 400, random_state=0)
+    >>> result
+    Links of 2 mentions, from 400 samples; largest standard error 0.0250
     >>> float(result.probability[0, 1].round(2)), float(result.standard_error[0, 1].round(3))
     (0.52, 0.025)
     """

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
-from sklearn_calib.coref._brackets import Brackets, TextBuilder, open_lines, report_problems
+from sklearn_calib.coref._brackets import Brackets, Source, TextBuilder, open_lines, report_problems
 from sklearn_calib.coref._document import Document
 
 __all__ = ["read_conll2012"]
@@ -49,10 +48,10 @@ def _universal(tag: str) -> str:
     return "X" if tag.isalpha() else "PUNCT"
 
 
-def read_conll2012(source: Any, *, unbalanced: str = "warn") -> list[Document]:
+def read_conll2012(source: Source, *, unbalanced: str = "warn") -> list[Document]:
     r"""Read documents with their mentions from CoNLL-2012 columns.
 
-    OntoNotes (`*_conll`) and LitBank come in this form: one word a line, the
+    OntoNotes (`*_conll`) and LitBank come in this form: one word per line, the
     word in the fourth column and the coreference brackets in the last.
 
     Parameters

@@ -5,17 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from sklearn_calib.coref._brackets import Brackets, TextBuilder, open_lines, report_problems
+from sklearn_calib.coref._brackets import Brackets, Source, TextBuilder, open_lines, report_problems
 from sklearn_calib.coref._document import Document
 
 __all__ = ["read_conllu"]
 
 
-def read_conllu(source: Any, *, unbalanced: str = "warn") -> list[Document]:
+def read_conllu(source: Source, *, unbalanced: str = "warn") -> list[Document]:
     r"""Read documents with their mentions from a CoNLL-U file.
 
     Mentions are the brackets of the `Entity` attribute in the last column, in

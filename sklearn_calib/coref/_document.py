@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import re
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from datetime import date as Date
 from datetime import datetime as DateTime
@@ -14,7 +14,9 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from sklearn_calib._results import Columns, Result, counted, html_table
 from sklearn_calib._validation import Array, is_missing
 from sklearn_calib._validation_documents import check_sequence
 from sklearn_calib.coref._mention_heads import mention_heads
@@ -23,7 +25,7 @@ __all__ = ["Document"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Document:
+class Document(Result):
     """A text with its mentions, for coreference.
 
     A mention is a run of tokens that names something. An entity is a set of
@@ -64,11 +66,11 @@ class Document:
     Attributes
     ----------
     tokens, lemmas, upos, relations : ndarray of str (dtype object) or None
-        One entry a token.
+        One entry per token.
     heads : ndarray of int or None
-        One entry a token.
+        One entry per token.
     sentence_starts : ndarray of int
-        One entry a sentence.
+        One entry per sentence.
     mentions : ndarray of int of shape (n_mentions, 3)
         Columns: start, end (exclusive), head.
     entities : ndarray of int of shape (n_mentions,) or None
@@ -76,7 +78,7 @@ class Document:
     date : datetime64 or None
         The date, as precise as it was given.
     speakers : ndarray (dtype object) or None
-        One entry a sentence.
+        One entry per sentence.
     metadata : mapping
         Read-only; empty where nothing was given.
 
@@ -113,6 +115,8 @@ class Document:
     genre: str | None = None
     speakers: Any = None
     metadata: Any = None
+
+    _shows_table = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.id, str):
@@ -153,7 +157,7 @@ class Document:
             if array is not None:
                 array.flags.writeable = False
 
-    def _refuse(self, bad: Array, kind: str, message: Any) -> None:
+    def _refuse(self, bad: Array, kind: str, message: Callable[[int], str]) -> None:
         """Raise about the first bad entry, naming it."""
         if bad.any():
             i = int(np.argmax(bad))
@@ -246,7 +250,7 @@ class Document:
                     f"Document {self.id!r}, mention {i}: its entity must be a name or a number, "
                     f"got {value!r}."
                 )
-        codes: dict[Any, int] = {}
+        codes: dict[Hashable, int] = {}
         return np.array([codes.setdefault(v, len(codes)) for v in values], dtype=np.intp)
 
     def __len__(self) -> int:
@@ -255,17 +259,26 @@ class Document:
     def __bool__(self) -> bool:
         return True  # a document without mentions is still a document
 
-    def __repr__(self) -> str:
-        counts = {
-            "token": len(self.tokens),
-            "sentence": len(self.sentence_starts),
-            "mention": len(self.mentions),
-        }
-        parts = [f"{count:,} {name}{'s' * (count != 1)}" for name, count in counts.items()]
+    def _sentence(self) -> str:
+        parts = [
+            counted(len(self.tokens), "token"),
+            counted(len(self.sentence_starts), "sentence"),
+            counted(len(self.mentions), "mention"),
+        ]
         if self.entities is not None:
-            count = len(np.unique(self.entities))
-            parts.append(f"{count:,} {'entity' if count == 1 else 'entities'}")
+            parts.append(counted(len(np.unique(self.entities)), "entity", "entities"))
         return f"<Document {self.id!r}: {', '.join(parts)}>"
+
+    def _columns(self) -> Columns:
+        """Return one row per mention."""
+        start, end, head = self.mentions.T
+        entity = {} if self.entities is None else {"entity": self.entities}
+        texts = [self.mention_text(i) for i in range(len(self))]
+        return {"mention": texts, "start": start, "end": end, "head": head, **entity}
+
+    def _repr_html_(self) -> str:
+        # A line is enough in a list of documents; a document on its own shows its mentions.
+        return html_table(self._columns(), 10) + super()._repr_html_()
 
     def __getstate__(self) -> dict[str, Any]:
         state = {field.name: getattr(self, field.name) for field in _fields(self)}
@@ -296,7 +309,7 @@ class Document:
         """Return a copy with some attributes changed, for example `entities`."""
         return dataclasses.replace(self, **changes)
 
-    def select(self, mask: Any) -> Document:
+    def select(self, mask: ArrayLike) -> Document:
         """Return a copy with the mentions that a boolean mask keeps.
 
         Parameters
@@ -329,7 +342,7 @@ class Document:
 _LAYERS = ("tokens", "lemmas", "upos", "heads", "relations", "entities", "speakers")
 
 
-def _fields(document: Document) -> Iterable[Any]:
+def _fields(document: Document) -> Iterable[dataclasses.Field[Any]]:
     return (field for field in dataclasses.fields(document) if field.name != "_")
 
 

@@ -5,7 +5,7 @@ The score of antecedent a for mention i is a sum of three parts,
     score(i, a) = U[i, type(a)] + V[a, type(i)] + P[code(i, a)],
 
 because a feature fires alone or together with the two types only. U and V have
-a row a mention and a column a type; P has a row for each distinct combination
+one row per mention and one column per type; P has one row per distinct combination
 of pair features and types. So the cost of a pair does not grow with the number
 of features.
 """
@@ -21,7 +21,7 @@ import numpy as np
 from scipy import sparse
 
 from sklearn_calib._validation import Array
-from sklearn_calib.coref._features import MentionFeatures
+from sklearn_calib.coref._surface_features import MentionFeatures
 
 __all__ = ["EncodedDocument", "Encoder", "Weights"]
 
@@ -33,8 +33,8 @@ _LARGEST = 2**62
 class EncodedDocument:
     """One document as numbers.
 
-    `alone` and `typed` have a row a mention: its features, and its features
-    together with its own type. `codes` has an entry a pair, and points at a
+    `alone` and `typed` have one row per mention: its features, and its features
+    together with its own type. `codes` has one entry per pair, and points at a
     row of `pairs`; pairs that are no candidates point behind the last row. The
     columns of `pairs` are the two types and the category of each pair feature.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +28,7 @@ class Costs(NamedTuple):
 DURRETT_KLEIN = Costs(false_anaphor=0.1, false_new=3.0, wrong_link=1.0)
 
 
-def check_costs(cost: Any) -> Costs | None:
+def check_costs(cost: str | Iterable[float] | None) -> Costs | None:
     """Return the costs of mistakes, or None for none."""
     if cost is None:
         return None

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse.csgraph import connected_components
 
-from sklearn_calib._results import format_table
+from sklearn_calib._results import Columns, Result
 from sklearn_calib._validation import Array
 from sklearn_calib._validation_documents import check_entities, check_lists
 
@@ -37,8 +39,8 @@ class PrecisionRecall(NamedTuple):
         return 2.0 * self.precision * self.recall / total if total else 0.0
 
 
-@dataclass(frozen=True, eq=False)
-class CoreferenceScores:
+@dataclass(frozen=True, eq=False, repr=False)
+class CoreferenceScores(Result):
     """How well predicted entities match the true ones.
 
     Attributes
@@ -69,19 +71,24 @@ class CoreferenceScores:
         """Mean F1 of MUC, B³ and CEAF-e, the score of the CoNLL shared tasks."""
         return (self.muc.f1 + self.b_cubed.f1 + self.ceaf_e.f1) / 3.0
 
-    def __str__(self) -> str:
+    def _sentence(self) -> str:
+        return f"CoNLL: {self.conll:.4f}"
+
+    def _columns(self) -> Columns:
+        """Return one row per score."""
         names = ("pairwise", "muc", "b_cubed", "ceaf_e")
-        scores = [getattr(self, name) for name in names]
-        table = {
+        scores: list[PrecisionRecall] = [getattr(self, name) for name in names]
+        return {
             "score": names,
             "precision": [s.precision for s in scores],
             "recall": [s.recall for s in scores],
             "f1": [s.f1 for s in scores],
         }
-        return f"{format_table(table)}\nCoNLL: {self.conll:.4f}"
 
 
-def coreference_scores(entities_true: Any, entities_pred: Any) -> CoreferenceScores:
+def coreference_scores(
+    entities_true: Sequence[ArrayLike], entities_pred: Sequence[ArrayLike]
+) -> CoreferenceScores:
     """Score predicted entities against true ones, over the same mentions.
 
     Parameters
@@ -112,6 +119,13 @@ def coreference_scores(entities_true: Any, entities_pred: Any) -> CoreferenceSco
     --------
     >>> from sklearn_calib.coref import coreference_scores
     >>> scores = coreference_scores([[0, 0, 0, 1]], [[0, 0, 1, 1]])
+    >>> scores
+       score  precision  recall      f1
+    pairwise     0.5000  0.3333  0.4000
+         muc     0.5000  0.5000  0.5000
+     b_cubed     0.7500  0.6667  0.7059
+      ceaf_e     0.7333  0.7333  0.7333
+    CoNLL: 0.6464
     >>> scores.pairwise.precision, round(scores.pairwise.recall, 3)
     (0.5, 0.333)
     >>> round(scores.conll, 3)
@@ -120,10 +134,18 @@ def coreference_scores(entities_true: Any, entities_pred: Any) -> CoreferenceSco
     truths, guesses = check_lists(
         "entities_true and entities_pred", entities_true=entities_true, entities_pred=entities_pred
     )
+    true = [check_entities(truth, None, f"entities_true[{d}]") for d, truth in enumerate(truths)]
+    pred = [
+        check_entities(guess, len(true[d]), f"entities_pred[{d}]")
+        for d, guess in enumerate(guesses)
+    ]
+    return scored(zip(true, pred, strict=True))
+
+
+def scored(documents: Iterable[tuple[Array, Array]]) -> CoreferenceScores:
+    """Return the scores of true and predicted entities, given as numbers."""
     total = np.zeros((4, 4))
-    for d, (truth, guess) in enumerate(zip(truths, guesses, strict=True)):
-        true = check_entities(truth, None, f"entities_true[{d}]")
-        pred = check_entities(guess, len(true), f"entities_pred[{d}]")
+    for true, pred in documents:
         if len(true):
             total += _sums(true, pred)
     return CoreferenceScores(*(_ratio(*row) for row in total))
@@ -138,7 +160,7 @@ def _ratio(right_p: float, of_p: float, right_r: float, of_r: float) -> Precisio
 
 
 def _sums(true: Array, pred: Array) -> Array:
-    """Return numerators and denominators of precision and recall, a row a score."""
+    """Return numerators and denominators of precision and recall, one row per score."""
     n = len(true)
     size_t, size_p = np.bincount(true), np.bincount(pred)
     both, count = np.unique(true * len(size_p) + pred, return_counts=True)

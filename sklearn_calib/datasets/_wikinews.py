@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sklearn_calib._results import Columns, counted
 from sklearn_calib._validation import Array
+from sklearn_calib.datasets._corpus import Corpus, origin
 from sklearn_calib.datasets._fetch import Source, fetch, lines
 
 __all__ = ["NewsCorpus", "load_wikinews"]
@@ -24,14 +26,24 @@ WIKINEWS = Source(
 PARAGRAPH = " ¶ "
 
 
-@dataclass(frozen=True, eq=False)
-class NewsCorpus:
+@dataclass(frozen=True, eq=False, repr=False)
+class NewsCorpus(Corpus):
     """Articles with dates.
 
     Attributes
     ----------
     X : list of str
         The texts; an empty line stands between paragraphs.
+    y : None
+        Nobody labelled the articles.
+    name : str
+        The corpus.
+    licence : str
+        Who may use it, and how.
+    description : str
+        What it is.
+    metadata : dict
+        The `paths` that were read, and the `urls` they come from.
     date : ndarray of datetime64[D] of shape (n_articles,)
         When each article appeared.
     date_source : list of str
@@ -40,8 +52,6 @@ class NewsCorpus:
         The titles.
     id : list of str
         The number of each page.
-    licence : str
-        Who may use the corpus, and how.
 
     See Also
     --------
@@ -49,18 +59,19 @@ class NewsCorpus:
     """
 
     X: list[str]
+    y: None
     date: Array
     date_source: list[str]
     title: list[str]
     id: list[str]
-    licence: str
 
-    def __len__(self) -> int:
-        return len(self.X)
-
-    def __repr__(self) -> str:
+    def _sentence(self) -> str:
         years = self.date.astype("datetime64[Y]")
-        return f"<Wikinews: {len(self):,} articles, {years.min()} to {years.max()}>"
+        return f"{self.name}: {counted(len(self), 'article')}, {years.min()} to {years.max()}"
+
+    def _columns(self) -> Columns:
+        """Return one row per article."""
+        return {"id": self.id, "date": self.date, "title": self.title, "text": self.X}
 
 
 def load_wikinews(
@@ -98,7 +109,7 @@ def load_wikinews(
     ...     _ = Path(folder, "wikinews_dated.tsv").write_text(text, encoding="utf-8")
     ...     news = load_wikinews(data_home=folder)
     >>> news
-    <Wikinews: 1 articles, 2005 to 2005>
+    Wikinews: 1 article, 2005 to 2005
     >>> news.X
     ['One.\n\nTwo.']
     """
@@ -129,5 +140,9 @@ def load_wikinews(
         date_source=sources,
         title=titles,
         id=ids,
+        y=None,
+        name="Wikinews",
         licence=WIKINEWS.licence,
+        description="Articles of the English Wikinews as plain text, with inferred dates.",
+        metadata=origin([WIKINEWS], [path]),
     )

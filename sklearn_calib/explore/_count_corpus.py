@@ -218,7 +218,7 @@ def count_corpus(
     >>> from sklearn_calib.datasets import make_event_corpus
     >>> from sklearn_calib.explore import AgentRule, count_corpus, country_lexicon
     >>> corpus = make_event_corpus(60, random_state=0)
-    >>> stream = (document for document in corpus.documents)
+    >>> stream = (document for document in corpus.X)
     >>> posterior = count_corpus(stream, corpus.model, AgentRule(country_lexicon()), random_state=0)
     >>> posterior
     key     mean     low     high     best

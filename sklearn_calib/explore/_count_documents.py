@@ -87,9 +87,9 @@ def count_documents(
     >>> from sklearn_calib.datasets import make_event_corpus
     >>> from sklearn_calib.explore import AgentRule, count_documents, country_lexicon
     >>> corpus = make_event_corpus(200, random_state=0)
-    >>> samples = corpus.model.sample(corpus.documents, 100, random_state=0)
+    >>> samples = corpus.model.sample(corpus.X, 100, random_state=0)
     >>> rule = AgentRule(country_lexicon())
-    >>> posterior = count_documents(corpus.documents, samples, rule, period="Y")
+    >>> posterior = count_documents(corpus.X, samples, rule, period="Y")
     >>> posterior
     key     mean      low     high
     IRN  40.0000  33.0000  47.0000

@@ -67,8 +67,8 @@ def rule_queries(
     >>> from sklearn_calib.datasets import make_event_corpus
     >>> from sklearn_calib.explore import AgentRule, country_lexicon, rule_queries
     >>> corpus = make_event_corpus(200, random_state=0)
-    >>> samples = corpus.model.sample(corpus.documents, 100, random_state=0)
-    >>> queries = rule_queries(corpus.documents, samples, AgentRule(country_lexicon()))
+    >>> samples = corpus.model.sample(corpus.X, 100, random_state=0)
+    >>> queries = rule_queries(corpus.X, samples, AgentRule(country_lexicon()))
     >>> bool(abs(queries.y_prob.mean() - queries.y_true.mean()) < 0.05)
     True
     """

@@ -102,7 +102,8 @@ def calibration_null(
     ----------
     model : estimator
         A fitted model with the methods `sample` and `calibration_queries`,
-        for example `AntecedentModel` or a tagger.
+        for example `AntecedentModel` or a tagger. If it has the method
+        `calibration_questions(X, **options)` as well, it predicts only once.
     X : list
         Documents or sentences.
     y : list, default=None
@@ -150,8 +151,8 @@ def calibration_null(
     >>> from sklearn_calib.coref import AntecedentModel
     >>> from sklearn_calib.datasets import make_coref_documents
     >>> data = make_coref_documents(60, random_state=0)
-    >>> model = AntecedentModel().fit(data.documents[:40], data.entities[:40])
-    >>> null = calibration_null(model, data.documents[40:], data.entities[40:], random_state=0)
+    >>> model = AntecedentModel().fit(data.X[:40], data.y[:40])
+    >>> null = calibration_null(model, data.X[40:], data.y[40:], random_state=0)
     >>> null.errors.shape
     (100,)
     >>> null.pvalue > 0.01
@@ -168,13 +169,13 @@ def calibration_null(
             )
     check_query_options(model, options)
     rng = check_generator(random_state)
-    maker = getattr(model, "_query_maker", None)
-    if maker is None:
+    if hasattr(model, "calibration_questions"):
+        ask = model.calibration_questions(X, **options).answer
+    else:
 
         def ask(truth: Any) -> Queries:
             return model.calibration_queries(X, truth, **options)
-    else:
-        ask = maker(X, **options)
+
     samples = model.sample(X, n_simulations, random_state=rng)
     drawn = (ask([sample[k] for sample in samples]) for k in range(n_simulations))
     first = next(drawn)

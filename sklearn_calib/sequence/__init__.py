@@ -1,7 +1,7 @@
 """Sequence taggers with exact marginals, and the lattice behind them."""
 
 from sklearn_calib.sequence._crf import CRFTagger
-from sklearn_calib.sequence._cross_val import CrossValMarginals, cross_val_marginals
+from sklearn_calib.sequence._cross_val_marginals import CrossValMarginals, cross_val_marginals
 from sklearn_calib.sequence._hmm import HMMTagger
 from sklearn_calib.sequence._lattice import LatticeMarginals, forward_backward
 from sklearn_calib.sequence._paths import sample_sequences, viterbi

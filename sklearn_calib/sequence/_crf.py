@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -12,14 +12,16 @@ from typing import Any
 import numpy as np
 
 from sklearn_calib._validation import Array, check_integer, check_number
-from sklearn_calib._validation_sequences import (
-    check_same_sentences,
-    check_sentences,
-    check_tags,
-)
-from sklearn_calib.sequence._crf_model import CRFModel, parse_model
-from sklearn_calib.sequence._features import FEATURES, read_features, ready_matrix, summed
+from sklearn_calib._validation_sequences import check_tagged_sentences
+from sklearn_calib.sequence._crfsuite_file import CRFModel, parse_model
 from sklearn_calib.sequence._tagger import SequenceTagger
+from sklearn_calib.sequence._token_features import (
+    FEATURES,
+    WordFeatures,
+    read_features,
+    ready_matrix,
+    summed,
+)
 
 __all__ = ["CRFTagger"]
 
@@ -102,7 +104,7 @@ class CRFTagger(SequenceTagger):
         self.all_possible_transitions = all_possible_transitions
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any) -> CRFTagger:
+    def fit(self, X: Iterable[Sequence[Any]], y: Iterable[Sequence[str]]) -> CRFTagger:
         """Learn from tagged sentences.
 
         Parameters
@@ -118,8 +120,7 @@ class CRFTagger(SequenceTagger):
             The fitted tagger.
         """
         crf = self._new_crf()
-        sentences, tags = check_sentences(X), check_tags(y)
-        check_same_sentences(sentences, tags)
+        sentences, tags = check_tagged_sentences(X, y)
         crf.fit(self._training_features(sentences), [list(map(str, row)) for row in tags])
         self._learn_tags(tags)
         self._features = self.features
@@ -275,7 +276,7 @@ class CRFTagger(SequenceTagger):
         return tagger
 
 
-def _named_features(name: Any) -> Any:
+def _named_features(name: object) -> WordFeatures:
     if not isinstance(name, str) or name not in FEATURES:
         raise ValueError(
             f"features={name!r} is not known; it should be one of {sorted(FEATURES)}, a callable, "

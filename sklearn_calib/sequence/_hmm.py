@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import repeat
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklearn_calib._validation import Array, check_number, check_option
 from sklearn_calib._validation_sequences import (
     check_observations,
-    check_same_sentences,
-    check_sentences,
     check_tag_names,
-    check_tags,
+    check_tagged_sentences,
     check_tokens,
     check_vocabulary,
     flatten,
 )
 from sklearn_calib.sequence._packing import starts_of
 from sklearn_calib.sequence._tagger import SequenceTagger
-from sklearn_calib.sequence._unknown import UNKNOWN, learn_signatures, signatures
+from sklearn_calib.sequence._unknown_words import UNKNOWN, learn_signatures, signatures
 
 __all__ = ["HMMTagger", "import_hmm"]
 
@@ -99,7 +99,7 @@ class HMMTagger(SequenceTagger):
         self.emission_pseudocount = emission_pseudocount
         self.unknown = unknown
 
-    def fit(self, X: Any, y: Any) -> HMMTagger:
+    def fit(self, X: Iterable[Sequence[Any]], y: Iterable[Sequence[str]]) -> HMMTagger:
         """Learn from tagged sentences.
 
         Parameters
@@ -118,8 +118,7 @@ class HMMTagger(SequenceTagger):
         check_option(self.unknown, "unknown", UNKNOWN)
         a = check_number(self.transition_pseudocount, "transition_pseudocount")
         b = check_number(self.emission_pseudocount, "emission_pseudocount")
-        sentences, tags = check_sentences(X), check_tags(y)
-        check_same_sentences(sentences, tags)
+        sentences, tags = check_tagged_sentences(X, y)
         check_tokens(sentences)
         self._learn_tags(tags)
         lengths = np.array([len(sentence) for sentence in sentences], dtype=np.intp)
@@ -168,12 +167,11 @@ class HMMTagger(SequenceTagger):
         symbols = (next(found[n] for n in signatures(word) if n in found) for word in words)
         return np.fromiter(symbols, dtype=np.intp, count=len(words))
 
-    def _symbols(self, sentences: list[Any]) -> Array:
+    def _symbols(self, sentences: list[Any], vocabulary: dict[str, int]) -> Array:
         """Return the symbol of each token."""
         check_tokens(sentences)
-        words = flatten(sentences)
-        assert self.vocabulary_ is not None
-        get = self.vocabulary_.get
+        words: list[str] = flatten(sentences)
+        get = vocabulary.get
         symbols = np.fromiter(map(get, words, repeat(-1)), np.intp, len(words))
         new = np.flatnonzero(symbols < 0)
         if len(new) and self._unknown != "error":
@@ -193,7 +191,7 @@ class HMMTagger(SequenceTagger):
         with np.errstate(divide="ignore"):
             log_start = np.log(self.hmm_.startprob_)[self._states]
             if self.vocabulary_ is not None:
-                symbols = self._symbols(sentences)
+                symbols = self._symbols(sentences, self.vocabulary_)
                 # Logarithms of the words that occur, each taken once.
                 used = np.zeros(self.hmm_.emissionprob_.shape[1], dtype=bool)
                 used[symbols] = True
@@ -222,7 +220,12 @@ class HMMTagger(SequenceTagger):
             return np.log(self.hmm_.transmat_[np.ix_(self._states, self._states)])
 
     @classmethod
-    def from_hmmlearn(cls, model: Any, classes: Any, vocabulary: Any = None) -> HMMTagger:
+    def from_hmmlearn(
+        cls,
+        model: Any,
+        classes: ArrayLike,
+        vocabulary: Iterable[str] | Mapping[str, int] | None = None,
+    ) -> HMMTagger:
         """Wrap a fitted hmmlearn model.
 
         Parameters
@@ -234,7 +237,7 @@ class HMMTagger(SequenceTagger):
         vocabulary : list of str or dict of str to int, default=None
             For a `CategoricalHMM` over words: the word of each symbol, or the
             symbol of each word. Without it, X holds what the model itself
-            takes: a sequence of symbols or an array of features a sentence.
+            takes: a sequence of symbols or an array of features per sentence.
 
         Returns
         -------
@@ -243,19 +246,19 @@ class HMMTagger(SequenceTagger):
             are refused. A clone of it, as cross-validation makes one, is
             trained anew; `sklearn.frozen.FrozenEstimator` keeps it as it is.
         """
-        classes = check_tag_names(classes)
+        names = check_tag_names(classes)
         n = getattr(model, "n_components", None)
         if n is None or not hasattr(model, "startprob_prior"):
             raise TypeError(f"A model of hmmlearn is needed, got {type(model).__name__}.")
-        if len(classes) != n:
-            raise ValueError(f"The model has {n} hidden states, but classes names {len(classes)}.")
+        if len(names) != n:
+            raise ValueError(f"The model has {n} hidden states, but classes names {len(names)}.")
         if not hasattr(model, "transmat_"):
             raise ValueError("The model has no transmat_: fit it first, or set its probabilities.")
         tagger = cls()
         tagger.hmm_ = model
-        tagger._states = np.argsort(classes)
+        tagger._states = np.argsort(names)
         tagger._unknown = "error"
-        tagger.classes_ = classes[tagger._states]
+        tagger.classes_ = names[tagger._states]
         tagger.vocabulary_ = None
         if vocabulary is not None:
             if not _takes_symbols(model):

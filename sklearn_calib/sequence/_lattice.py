@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from sklearn_calib._results import Columns, Result
 from sklearn_calib._validation import Array
 from sklearn_calib._validation_sequences import check_lattice, check_state_pairs
-from sklearn_calib.sequence._log_space import log_backward, log_forward, softmax
+from sklearn_calib.sequence._log_recursions import log_backward, log_forward, softmax
 from sklearn_calib.sequence._packing import Chunk, chunks, starts_of
-from sklearn_calib.sequence._scaled import Transitions, backward, forward
+from sklearn_calib.sequence._scaled_recursions import Transitions, backward, forward
 
 __all__ = ["LatticeMarginals", "forward_backward", "marginals"]
 
 
-@dataclass(frozen=True, eq=False)
-class LatticeMarginals:
+@dataclass(frozen=True, eq=False, repr=False)
+class LatticeMarginals(Result):
     """What `forward_backward` found.
 
     Attributes
@@ -25,7 +27,7 @@ class LatticeMarginals:
     proba : ndarray of shape (n_tokens, n_states)
         Probability of each state of each token, given the whole sequence.
     pair_proba : ndarray of shape (n_tokens - n_sequences, n_pairs) or None
-        Probability of each chosen pair of states at two neighbours: a row for
+        Probability of each chosen pair of states at two neighbours: one row for
         each token but the first of a sequence, in the order of the tokens.
     pairs : ndarray of int of shape (n_pairs, 2) or None
         The states of each column of `pair_proba`.
@@ -45,13 +47,24 @@ class LatticeMarginals:
     expected_transitions: Array | None
     log_normalizer: Array
 
+    _shows_table = False
+
+    def _sentence(self) -> str:
+        n, k = self.proba.shape
+        text = f"Marginals of {k:,} states: {n:,} tokens in {len(self.log_normalizer):,} sequences"
+        return text if self.pairs is None else f"{text}; {len(self.pairs):,} pairs of states"
+
+    def _columns(self) -> Columns:
+        """Return one row per token, and one column per state."""
+        return {f"state {j}": column for j, column in enumerate(self.proba.T)}
+
 
 def forward_backward(
-    log_potentials: Any,
-    log_transitions: Any,
-    lengths: Any = None,
+    log_potentials: ArrayLike,
+    log_transitions: ArrayLike,
+    lengths: ArrayLike | None = None,
     *,
-    pairs: Any = None,
+    pairs: ArrayLike | Literal["all"] | None = None,
     expected_transitions: bool = False,
 ) -> LatticeMarginals:
     """Exact state and pair marginals of linear chains.
@@ -99,6 +112,8 @@ def forward_backward(
     >>> potentials = np.log([[0.5, 0.5], [0.9, 0.1]])
     >>> transitions = np.log([[0.8, 0.2], [0.2, 0.8]])
     >>> result = forward_backward(potentials, transitions, [2], pairs=[(0, 0)])
+    >>> result
+    Marginals of 2 states: 2 tokens in 1 sequences; 1 pairs of states
     >>> result.proba.round(3)
     array([[0.74, 0.26],
            [0.9 , 0.1 ]])
@@ -106,12 +121,13 @@ def forward_backward(
     array([[0.72]])
     """
     potentials, transitions, length = check_lattice(log_potentials, log_transitions, lengths)
+    states: Array | None
     if isinstance(pairs, str) and pairs == "all":
-        pairs = np.indices(transitions.shape).reshape(2, -1).T
-    elif pairs is not None:
-        pairs = check_state_pairs(pairs, len(transitions))
+        states = np.indices(transitions.shape).reshape(2, -1).T
+    else:
+        states = None if pairs is None else check_state_pairs(pairs, len(transitions))
     return marginals(
-        potentials, transitions, length, pairs=pairs, expected_transitions=expected_transitions
+        potentials, transitions, length, pairs=states, expected_transitions=expected_transitions
     )
 
 

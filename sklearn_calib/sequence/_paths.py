@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklearn_calib._validation import Array, check_generator, check_integer
 from sklearn_calib._validation_sequences import check_lattice
-from sklearn_calib.sequence._log_space import ImpossibleError, log_forward
+from sklearn_calib.sequence._log_recursions import ImpossibleError, log_forward
 from sklearn_calib.sequence._packing import chunks, starts_of
-from sklearn_calib.sequence._scaled import Transitions, forward
+from sklearn_calib.sequence._scaled_recursions import Transitions, forward
 
 __all__ = ["best_paths", "sample_paths", "sample_sequences", "viterbi"]
 
@@ -18,7 +19,9 @@ __all__ = ["best_paths", "sample_paths", "sample_sequences", "viterbi"]
 MOST_CELLS = 2_000_000
 
 
-def viterbi(log_potentials: Any, log_transitions: Any, lengths: Any = None) -> Array:
+def viterbi(
+    log_potentials: ArrayLike, log_transitions: ArrayLike, lengths: ArrayLike | None = None
+) -> Array:
     """Most probable state sequence of linear chains.
 
     Parameters
@@ -87,9 +90,9 @@ def best_paths(potentials: Array, transitions: Array, lengths: Array) -> Array:
 
 
 def sample_sequences(
-    log_potentials: Any,
-    log_transitions: Any,
-    lengths: Any = None,
+    log_potentials: ArrayLike,
+    log_transitions: ArrayLike,
+    lengths: ArrayLike | None = None,
     *,
     n_samples: int = 1,
     random_state: Any = None,

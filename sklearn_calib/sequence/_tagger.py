@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -20,14 +21,13 @@ from sklearn_calib._validation import (
     check_sample_weight,
 )
 from sklearn_calib._validation_sequences import (
-    check_same_sentences,
     check_sentences,
     check_tag_pairs,
     check_tags,
     flatten,
 )
 from sklearn_calib.queries._queries import Queries
-from sklearn_calib.queries._tags import UNITS, tag_queries
+from sklearn_calib.queries._tags import UNITS, TagQuestions
 from sklearn_calib.sequence._lattice import marginals
 from sklearn_calib.sequence._packing import starts_of
 from sklearn_calib.sequence._paths import best_paths, sample_paths
@@ -35,6 +35,9 @@ from sklearn_calib.sequence._paths import best_paths, sample_paths
 __all__ = ["SequenceTagger", "frequent_pairs"]
 
 METHODS = ("viterbi", "marginal")
+
+# What `pairs` may be: how many, or which.
+Pairs = int | Iterable[tuple[str, str]]
 
 
 def frequent_pairs(y: Sequence[Sequence[str]]) -> list[tuple[str, str]]:
@@ -46,7 +49,7 @@ def frequent_pairs(y: Sequence[Sequence[str]]) -> list[tuple[str, str]]:
 class SequenceTagger(BaseEstimator, ABC):
     """A tagger whose posterior is a linear chain.
 
-    X holds one entry a sentence, so that cross-validation moves whole
+    X holds one entry per sentence, so that cross-validation moves whole
     sentences. It is not a classifier in scikit-learn's sense, which has one
     label for each entry of X.
     """
@@ -75,12 +78,39 @@ class SequenceTagger(BaseEstimator, ABC):
         self.classes_ = np.unique(flatten(y))
         self.pairs_ = frequent_pairs(y)
 
-    def _check(self, X: Any) -> tuple[list[Any], Array]:
+    def _check(self, X: Iterable[Sequence[Any]]) -> tuple[list[Any], Array]:
+        """Return the sentences and their lengths: the door of every method."""
         check_is_fitted(self, "classes_")
         sentences = check_sentences(X)
         return sentences, np.array([len(sentence) for sentence in sentences], dtype=np.intp)
 
-    def predict(self, X: Any, *, method: str = "viterbi") -> list[list[str]]:
+    def _check_pairs(self, unit: str, pairs: Pairs | None) -> list[tuple[str, str]] | None:
+        """Return the pairs that are asked about, or None for single tags."""
+        check_option(unit, "unit", UNITS)
+        if unit == "tag":
+            if pairs is not None:
+                raise ValueError(
+                    f"pairs={pairs!r} is set, but unit='tag'; set unit='pair' as well."
+                )
+            return None
+        chosen = check_tag_pairs(pairs, self.pairs_, self.classes_)
+        if not chosen:
+            raise ValueError(
+                "The tagger knows no pair of tags: its training sentences had a single token each, "
+                "or its model has no transitions. Name the pairs to ask about."
+            )
+        return chosen
+
+    def _marginals(
+        self, sentences: list[Any], lengths: Array, pairs: list[tuple[str, str]] | None
+    ) -> Array:
+        """Return the marginals of tags, or of some pairs of tags, of checked sentences."""
+        potentials = self._potentials(sentences)
+        codes = None if pairs is None else np.searchsorted(self.classes_, pairs).reshape(-1, 2)
+        found = marginals(potentials, self._log_transitions, lengths, pairs=codes, out=potentials)
+        return found.proba if found.pair_proba is None else found.pair_proba
+
+    def predict(self, X: Iterable[Sequence[Any]], *, method: str = "viterbi") -> list[list[str]]:
         """Predict the tags of each sentence.
 
         Parameters
@@ -94,10 +124,10 @@ class SequenceTagger(BaseEstimator, ABC):
         Returns
         -------
         list of lists of str
-            A tag for each token.
+            One tag per token.
         """
-        check_option(method, "method", METHODS)
         sentences, lengths = self._check(X)
+        check_option(method, "method", METHODS)
         potentials = self._potentials(sentences)
         if method == "viterbi":
             codes = best_paths(potentials, self._log_transitions, lengths)
@@ -108,7 +138,9 @@ class SequenceTagger(BaseEstimator, ABC):
         starts = starts_of(lengths)
         return [flat[s : s + n] for s, n in zip(starts, lengths, strict=True)]
 
-    def predict_proba(self, X: Any, *, unit: str = "tag", pairs: Any = None) -> Array:
+    def predict_proba(
+        self, X: Iterable[Sequence[Any]], *, unit: str = "tag", pairs: Pairs | None = None
+    ) -> Array:
         """Predict exact marginal probabilities.
 
         Parameters
@@ -125,25 +157,16 @@ class SequenceTagger(BaseEstimator, ABC):
         Returns
         -------
         ndarray of shape (n_tokens, n_tags) or (n_tokens - n_sentences, n_pairs)
-            One row a token, sentences end to end, and a column for each of
-            `classes_`. For pairs, a row for each token but the first of a
+            One row per token, sentences end to end, and one column for each of
+            `classes_`. For pairs, one row for each token but the first of a
             sentence: the pair that it ends.
         """
-        check_option(unit, "unit", UNITS)
-        if unit == "tag" and pairs is not None:
-            raise ValueError(f"pairs={pairs!r} is set, but unit='tag'; set unit='pair' as well.")
         sentences, lengths = self._check(X)
-        codes = None
-        if unit == "pair":
-            chosen = self._chosen_pairs(pairs)
-            codes = np.searchsorted(self.classes_, chosen).reshape(-1, 2)
-        potentials = self._potentials(sentences)
-        result = marginals(potentials, self._log_transitions, lengths, pairs=codes, out=potentials)
-        if result.pair_proba is not None:
-            return result.pair_proba
-        return result.proba
+        return self._marginals(sentences, lengths, self._check_pairs(unit, pairs))
 
-    def predict_log_proba(self, X: Any, *, unit: str = "tag", pairs: Any = None) -> Array:
+    def predict_log_proba(
+        self, X: Iterable[Sequence[Any]], *, unit: str = "tag", pairs: Pairs | None = None
+    ) -> Array:
         """Predict the logarithms of exact marginal probabilities.
 
         Parameters
@@ -163,7 +186,7 @@ class SequenceTagger(BaseEstimator, ABC):
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X, unit=unit, pairs=pairs))
 
-    def log_likelihood(self, X: Any, y: Any) -> Array:
+    def log_likelihood(self, X: Iterable[Sequence[Any]], y: Iterable[Sequence[str]]) -> Array:
         """Return the log probability of each tag sequence, given its sentence.
 
         Parameters
@@ -179,8 +202,7 @@ class SequenceTagger(BaseEstimator, ABC):
             Minus infinity where a tag is unknown to the tagger.
         """
         sentences, lengths = self._check(X)
-        tags = check_tags(y)
-        check_same_sentences(sentences, tags)
+        tags = check_tags(y, lengths=lengths)
         codes = self._codes(flatten(tags))
         known = np.maximum(codes, 0)
         potentials = self._potentials(sentences)
@@ -194,7 +216,9 @@ class SequenceTagger(BaseEstimator, ABC):
         result = marginals(potentials, self._log_transitions, lengths, out=potentials)
         return np.add.reduceat(score, starts) - result.log_normalizer
 
-    def sample(self, X: Any, n_samples: int = 1, *, random_state: Any = None) -> list[Array]:
+    def sample(
+        self, X: Iterable[Sequence[Any]], n_samples: int = 1, *, random_state: Any = None
+    ) -> list[Array]:
         """Draw whole tag sequences from the posterior.
 
         Parameters
@@ -209,17 +233,22 @@ class SequenceTagger(BaseEstimator, ABC):
         Returns
         -------
         list of ndarray of shape (n_samples, n_tokens)
-            For each sentence its draws, one a row.
+            For each sentence its draws, one per row.
         """
+        sentences, lengths = self._check(X)
         check_integer(n_samples, "n_samples")
         rng = check_generator(random_state)
-        sentences, lengths = self._check(X)
         potentials = self._potentials(sentences)
         codes = sample_paths(potentials, self._log_transitions, lengths, n_samples, rng)
         starts = starts_of(lengths)
         return [self.classes_[codes[:, s : s + n]] for s, n in zip(starts, lengths, strict=True)]
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(
+        self,
+        X: Iterable[Sequence[Any]],
+        y: Iterable[Sequence[str]],
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
         """Return the share of tokens whose predicted tag is right.
 
         Parameters
@@ -237,24 +266,69 @@ class SequenceTagger(BaseEstimator, ABC):
             Accuracy of the most probable tag sequences.
         """
         predicted = self.predict(X)
-        tags = check_tags(y)
-        check_same_sentences(predicted, tags)
+        lengths = [len(row) for row in predicted]
+        tags = check_tags(y, lengths=lengths)
         right = np.array(flatten(predicted)) == np.array(flatten(tags))
         weight = check_sample_weight(sample_weight, len(tags))
         if weight is not None:
-            weight = np.repeat(weight, [len(sentence) for sentence in tags])
+            weight = np.repeat(weight, lengths)
         return float(np.average(right, weights=weight))
+
+    def calibration_questions(
+        self,
+        X: Iterable[Sequence[Any]],
+        *,
+        unit: str = "tag",
+        pairs: Pairs | None = None,
+        average: str = "micro",
+        pos_label: str | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> TagQuestions:
+        """Predict once, and return the questions, to be answered by any tags.
+
+        Parameters
+        ----------
+        X : list of sentences
+            As in `fit`.
+        unit : {"tag", "pair"}, default="tag"
+            Ask about single tags, or about the tags of two neighbours.
+        pairs : int or list of (str, str), default=None
+            As in `predict_proba`.
+        average : {"micro", "macro", "top_label"}, default="micro"
+            As in `tag_queries`.
+        pos_label : str, default=None
+            As in `tag_queries`.
+        sample_weight : array-like of shape (n_sentences,), default=None
+            Weights of the sentences.
+
+        Returns
+        -------
+        TagQuestions
+            Its method `answer` takes the tags of the sentences and returns
+            Queries.
+        """
+        sentences, lengths = self._check(X)
+        chosen = self._check_pairs(unit, pairs)
+        return TagQuestions(
+            self._marginals(sentences, lengths, chosen),
+            lengths,
+            classes=self.classes_,
+            pairs=chosen,
+            average=average,
+            pos_label=pos_label,
+            sample_weight=sample_weight,
+        )
 
     def calibration_queries(
         self,
-        X: Any,
-        y: Any,
+        X: Iterable[Sequence[Any]],
+        y: Iterable[Sequence[str]],
         *,
         unit: str = "tag",
-        pairs: Any = None,
+        pairs: Pairs | None = None,
         average: str = "micro",
-        pos_label: Any = None,
-        sample_weight: Any = None,
+        pos_label: str | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Queries:
         """Return the yes/no questions that the tagger answers about sentences.
 
@@ -270,7 +344,7 @@ class SequenceTagger(BaseEstimator, ABC):
             As in `predict_proba`.
         average : {"micro", "macro", "top_label"}, default="micro"
             As in `tag_queries`.
-        pos_label : object, default=None
+        pos_label : str, default=None
             As in `tag_queries`.
         sample_weight : array-like of shape (n_sentences,), default=None
             Weights of the sentences.
@@ -280,7 +354,7 @@ class SequenceTagger(BaseEstimator, ABC):
         Queries
             The label of a query is its tag or pair, its group the sentence.
         """
-        make = self._query_maker(
+        questions = self.calibration_questions(
             X,
             unit=unit,
             pairs=pairs,
@@ -288,33 +362,7 @@ class SequenceTagger(BaseEstimator, ABC):
             pos_label=pos_label,
             sample_weight=sample_weight,
         )
-        return make(y)
-
-    def _query_maker(
-        self, X: Any, *, unit: str = "tag", pairs: Any = None, **options: Any
-    ) -> Callable[[Any], Queries]:
-        """Predict once, and return what makes queries from the truth: y -> Queries."""
-        sentences = check_sentences(X)
-        proba = self.predict_proba(sentences, unit=unit, pairs=pairs)
-        columns = self._chosen_pairs(pairs) if unit == "pair" else None
-
-        def make(y: Any) -> Queries:
-            tags = check_tags(y)
-            check_same_sentences(sentences, tags)
-            return tag_queries(
-                tags, proba, classes=self.classes_, unit=unit, pairs=columns, **options
-            )
-
-        return make
-
-    def _chosen_pairs(self, pairs: Any) -> list[tuple[str, str]]:
-        chosen = check_tag_pairs(pairs, self.pairs_, self.classes_)
-        if not chosen:
-            raise ValueError(
-                "The tagger knows no pair of tags: its training sentences had a single token each, "
-                "or its model has no transitions. Name the pairs to ask about."
-            )
-        return chosen
+        return questions.answer(y)
 
     def _codes(self, tags: list[str]) -> Array:
         """Return the column of each tag; -1 for one that was not seen in training."""

@@ -186,3 +186,15 @@ def test_a_missing_date_of_pandas_is_no_date():
     with pytest.raises(ValueError, match="date=NaT is not a date"):
         Document("d", [], date=pd.NaT)
     assert str(Document("d", [], date=pd.Timestamp("2015-09-17 12:30")).date) == "2015-09-17"
+
+
+def test_a_document_shows_its_mentions():
+    doc = Document("d", ["Ada", "saw", "<b>"], mentions=[(0, 1), (2, 3)], entities=["Ada", "b"])
+    assert repr([doc]) == "[<Document 'd': 3 tokens, 1 sentence, 2 mentions, 2 entities>]"
+    assert str(doc) == repr(doc)
+    assert "<td>Ada</td>" in doc._repr_html_()
+    assert "&lt;b&gt;" in doc._repr_html_()
+    frame = doc.to_frame()
+    assert frame["mention"].tolist() == ["Ada", "<b>"]
+    assert frame["entity"].tolist() == [0, 1]
+    assert "entity" not in doc.replace(entities=None).to_frame()

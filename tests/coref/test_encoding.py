@@ -9,7 +9,7 @@ from sklearn_calib.datasets import make_coref_documents
 
 @pytest.fixture(scope="module")
 def documents():
-    return make_coref_documents(8, n_sentences=5, random_state=0).documents
+    return make_coref_documents(8, n_sentences=5, random_state=0).X
 
 
 def noisy(n_features, n_categories, step):

@@ -60,7 +60,7 @@ def literal_scores(seen, encoder, weights, i, a, values):
 
 
 def test_probabilities_equal_a_literal_sum_of_weights(data):
-    documents = data.documents[:5]
+    documents = data.X[:5]
     seen, encoder, numbers = encoded(documents)
     vector = np.random.default_rng(0).normal(size=encoder.n_weights)
     weights = Weights.of(vector, encoder)
@@ -78,7 +78,7 @@ def test_probabilities_equal_a_literal_sum_of_weights(data):
 @pytest.mark.parametrize("costs", [None, Costs(0.1, 3.0, 1.0)])
 @pytest.mark.parametrize("window", [None, 3])
 def test_objective_and_gradient(data, costs, window):
-    documents = data.documents[:6]
+    documents = data.X[:6]
     _, encoder, numbers = encoded(documents, window=window)
     weight = np.array([1.0, 2.0, 0.5, 1.0, 0.0, 3.0])
     entities = [document.entities for document in documents]
@@ -113,7 +113,7 @@ def test_objective_and_gradient(data, costs, window):
 
 
 def test_window_bounds_the_work_of_training():
-    [document] = make_coref_documents(1, n_sentences=200, random_state=0).documents
+    [document] = make_coref_documents(1, n_sentences=200, random_state=0).X
     _, encoder, numbers = encoded([document], window=5)
     objective = Objective(numbers, [document.entities], encoder, C=1.0, costs=None)
     assert len(objective.codes) <= len(document) * (64 + 5)

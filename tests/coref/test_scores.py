@@ -106,3 +106,11 @@ def test_equal_a_public_scorer():
     assert scores.muc == pytest.approx((0.636363636364, 0.583333333333))
     assert scores.b_cubed == pytest.approx((0.758333333333, 0.661666666667))
     assert scores.ceaf_e == pytest.approx((0.678395061728, 0.763194444444))
+
+
+def test_scores_become_a_table():
+    scores = coreference_scores([[0, 0, 0, 1]], [[0, 0, 1, 1]])
+    assert len(repr(scores).splitlines()) == 6
+    assert "<table>" in scores._repr_html_()
+    frame = scores.to_frame().set_index("score")
+    assert frame.loc["b_cubed", "f1"] == scores.b_cubed.f1

@@ -6,8 +6,8 @@ from sklearn_calib.datasets import make_event_corpus
 
 def test_documents_are_dated_parsed_and_known():
     corpus = make_event_corpus(50, random_state=0)
-    assert len({document.id for document in corpus.documents}) == 50
-    for document in corpus.documents:
+    assert len({document.id for document in corpus.X}) == 50
+    for document in corpus.X:
         assert 2001 <= document.date.item().year <= 2003
         assert len(document.heads) == len(document.tokens)
         [proba] = corpus.model.predict_antecedent_proba([document])
@@ -18,7 +18,7 @@ def test_documents_are_dated_parsed_and_known():
         )
         roots = document.entities == np.arange(len(document))
         np.testing.assert_array_equal(roots, armies)
-    dates = [document.date for document in corpus.documents]
+    dates = [document.date for document in corpus.X]
     assert dates == sorted(dates)
 
 
@@ -26,7 +26,7 @@ def test_truth_follows_the_law_of_the_model():
     corpus = make_event_corpus(600, verbs=["attack"], random_state=2)
     chance, hit = [], []
     for document, proba in zip(
-        corpus.documents, corpus.model.predict_antecedent_proba(corpus.documents), strict=True
+        corpus.X, corpus.model.predict_antecedent_proba(corpus.X), strict=True
     ):
         first = int(np.argmax([document.mention_text(i) == "They" for i in range(len(document))]))
         chance.append(proba[first, 0])
@@ -39,12 +39,12 @@ def test_truth_follows_the_law_of_the_model():
 def test_temperature_sharpens_and_seeds_repeat():
     a = make_event_corpus(20, random_state=0)
     b = make_event_corpus(20, random_state=0, temperature=0.5)
-    for doc_a, doc_b in zip(a.documents, b.documents, strict=True):
+    for doc_a, doc_b in zip(a.X, b.X, strict=True):
         assert doc_a.tokens.tolist() == doc_b.tokens.tolist()
         [p], [q] = (c.model.predict_antecedent_proba([doc_a]) for c in (a, b))
         assert (q.max(axis=1) >= p.max(axis=1) - 1e-12).all()
-    best = a.model.predict(a.documents)
-    assert all(len(entities) == len(doc) for entities, doc in zip(best, a.documents, strict=True))
+    best = a.model.predict(a.X)
+    assert all(len(entities) == len(doc) for entities, doc in zip(best, a.X, strict=True))
 
 
 def test_bad_input():
@@ -65,7 +65,7 @@ def test_bad_input():
     [("attack", "attacked"), ("hit", "hit"), ("deny", "denied"), ("raze", "razed")],
 )
 def test_past(verb, past):
-    [document] = make_event_corpus(1, verbs=[verb], random_state=0).documents
+    [document] = make_event_corpus(1, verbs=[verb], random_state=0).X
     assert past in document.tokens
     assert verb in document.lemmas
 
@@ -73,7 +73,7 @@ def test_past(verb, past):
 @pytest.mark.parametrize("temperature", [1e-300, 1e-3, 1e3])
 def test_extreme_temperatures(temperature):
     corpus = make_event_corpus(20, temperature=temperature, random_state=0)
-    for proba in corpus.model.predict_antecedent_proba(corpus.documents):
+    for proba in corpus.model.predict_antecedent_proba(corpus.X):
         np.testing.assert_allclose(proba.sum(axis=1), 1.0)
         if temperature < 1e-2:
             np.testing.assert_allclose(proba.max(axis=1), 1.0, atol=1e-3)

@@ -226,10 +226,10 @@ def test_lists_of_verbs():
 def test_mentions_that_do_not_matter_make_no_difference():
     corpus = make_event_corpus(80, random_state=4)
     rule = AgentRule(LEXICON)
-    samples = corpus.model.sample(corpus.documents, 30, random_state=0)
-    truth = [document.entities for document in corpus.documents]
-    fast = count_documents(corpus.documents, samples, rule, best=truth)
-    slow = count_documents(corpus.documents, samples, lambda d, e: rule(d, e), best=truth)
+    samples = corpus.model.sample(corpus.X, 30, random_state=0)
+    truth = [document.entities for document in corpus.X]
+    fast = count_documents(corpus.X, samples, rule, best=truth)
+    slow = count_documents(corpus.X, samples, lambda d, e: rule(d, e), best=truth)
     np.testing.assert_array_equal(fast.samples, slow.samples)
     np.testing.assert_array_equal(fast.best, slow.best)
     assert rule.bind(ACTIVE).mentions == [0, 1]

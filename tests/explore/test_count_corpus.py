@@ -20,11 +20,11 @@ def by_genre(document):
 
 
 def test_equals_counting_of_samples():
-    found = count_corpus(CORPUS.documents, CORPUS.model, RULE, n_samples=20, random_state=3)
+    found = count_corpus(CORPUS.X, CORPUS.model, RULE, n_samples=20, random_state=3)
     assert found.n_samples == 20
-    best = CORPUS.model.predict(CORPUS.documents)
-    samples = CORPUS.model.sample(CORPUS.documents, 20, random_state=0)
-    plain = count_documents(CORPUS.documents, samples, RULE, best=best)
+    best = CORPUS.model.predict(CORPUS.X)
+    samples = CORPUS.model.sample(CORPUS.X, 20, random_state=0)
+    plain = count_documents(CORPUS.X, samples, RULE, best=best)
     np.testing.assert_array_equal(found.best, plain.best)
     np.testing.assert_array_equal(found.periods, plain.periods)
     # The same law, with other seeds.
@@ -34,13 +34,11 @@ def test_equals_counting_of_samples():
 
 @pytest.mark.parametrize("options", [{"batch_size": 7}, {"n_jobs": 2, "batch_size": 9}])
 def test_result_does_not_depend_on_workers(options):
-    one = count_corpus(iter(CORPUS.documents), CORPUS.model, RULE, n_samples=10, random_state=0)
-    many = count_corpus(
-        iter(CORPUS.documents), CORPUS.model, RULE, n_samples=10, random_state=0, **options
-    )
+    one = count_corpus(iter(CORPUS.X), CORPUS.model, RULE, n_samples=10, random_state=0)
+    many = count_corpus(iter(CORPUS.X), CORPUS.model, RULE, n_samples=10, random_state=0, **options)
     np.testing.assert_array_equal(one.hit_counts, many.hit_counts)
     assert one.documents == many.documents
-    other = count_corpus(CORPUS.documents, CORPUS.model, RULE, n_samples=10, random_state=1)
+    other = count_corpus(CORPUS.X, CORPUS.model, RULE, n_samples=10, random_state=1)
     assert (one.hit_counts.shape != other.hit_counts.shape) or (
         one.hit_counts != other.hit_counts
     ).any()
@@ -48,7 +46,7 @@ def test_result_does_not_depend_on_workers(options):
 
 def test_dask_cluster():
     distributed = pytest.importorskip("distributed")
-    one = count_corpus(CORPUS.documents, CORPUS.model, RULE, n_samples=10, random_state=0)
+    one = count_corpus(CORPUS.X, CORPUS.model, RULE, n_samples=10, random_state=0)
     with (
         warnings.catch_warnings(),
         distributed.LocalCluster(
@@ -58,7 +56,7 @@ def test_dask_cluster():
     ):
         warnings.simplefilter("ignore")
         many = count_corpus(
-            iter(CORPUS.documents), CORPUS.model, RULE, n_samples=10, batch_size=4, client=client,
+            iter(CORPUS.X), CORPUS.model, RULE, n_samples=10, batch_size=4, client=client,
             random_state=0,
         )  # fmt: skip
         with pytest.raises(RuntimeError, match=r"'bad' .number 0. could not be counted"):
@@ -72,9 +70,9 @@ def test_failures_are_reported_and_skipped_only_on_request():
     def broken():
         raise OSError("file ends in the middle")
 
-    unknown = CORPUS.documents[3].replace(id="unknown")  # the model does not know it
-    undated = CORPUS.documents[4].replace(date=None)
-    stream = [CORPUS.documents[0], broken, unknown, lambda: CORPUS.documents[1], "text", undated]
+    unknown = CORPUS.X[3].replace(id="unknown")  # the model does not know it
+    undated = CORPUS.X[4].replace(date=None)
+    stream = [CORPUS.X[0], broken, unknown, lambda: CORPUS.X[1], "text", undated]
     with pytest.raises(RuntimeError, match=r"number 1.*OSError: file ends.*on_error='skip'"):
         count_corpus(stream, CORPUS.model, RULE)
     with pytest.raises(ValueError, match="has no date"):
@@ -103,7 +101,7 @@ def odd():
 
 
 def test_any_exception_comes_back_from_a_worker():
-    stream = [*CORPUS.documents[:3], odd]
+    stream = [*CORPUS.X[:3], odd]
     options = {"n_jobs": 2, "batch_size": 2, "n_samples": 3}
     with pytest.warns(UserWarning, match="1 of 4 documents were skipped"):
         post = count_corpus(stream, CORPUS.model, RULE, on_error="skip", **options)
@@ -120,12 +118,12 @@ def test_a_rule_that_cannot_be_sent_is_named():
 
     rule = Locked(country_lexicon())
     with pytest.raises(TypeError, match=r"Not everything can be pickled.*rule Locked"):
-        count_corpus(CORPUS.documents, CORPUS.model, rule, n_jobs=2, n_samples=2)
+        count_corpus(CORPUS.X, CORPUS.model, rule, n_jobs=2, n_samples=2)
 
 
 def test_an_error_of_the_stream_itself_is_raised():
     def stream():
-        yield CORPUS.documents[0]
+        yield CORPUS.X[0]
         raise OSError("disk is gone")
 
     with pytest.raises(OSError, match="disk is gone"):
@@ -136,7 +134,7 @@ def test_a_stream_is_not_read_ahead_without_bound():
     read = []
 
     def stream():
-        for i, document in enumerate(CORPUS.documents):
+        for i, document in enumerate(CORPUS.X):
             read.append(i)
             yield document
 
@@ -151,7 +149,7 @@ def test_a_stream_is_not_read_ahead_without_bound():
 
 def test_options(capsys):
     post = count_corpus(
-        CORPUS.documents[:5], CORPUS.model, RULE, n_samples=3, best=False, period=by_genre,
+        CORPUS.X[:5], CORPUS.model, RULE, n_samples=3, best=False, period=by_genre,
         keys=["USA"], sample_weight=lambda d: 2.0, verbose=2,
     )  # fmt: skip
     assert post.best is None
@@ -160,18 +158,18 @@ def test_options(capsys):
     assert post.document_weight.tolist() == [2.0] * 5
     assert "count_corpus: 5 documents" in capsys.readouterr().err
     with pytest.raises(TypeError, match="model has no method 'sample'"):
-        count_corpus(CORPUS.documents, object(), RULE)
+        count_corpus(CORPUS.X, object(), RULE)
     with pytest.raises(TypeError, match="function of a document here"):
-        count_corpus(CORPUS.documents, CORPUS.model, RULE, sample_weight=[1.0])
+        count_corpus(CORPUS.X, CORPUS.model, RULE, sample_weight=[1.0])
     with pytest.raises(ValueError, match="n_jobs and client are both set"):
-        count_corpus(CORPUS.documents, CORPUS.model, RULE, n_jobs=2, client=object())
+        count_corpus(CORPUS.X, CORPUS.model, RULE, n_jobs=2, client=object())
     with pytest.raises(TypeError, match="documents must be an iterable"):
         count_corpus(3, CORPUS.model, RULE)
 
 
 def test_a_model_that_is_not_fitted_is_no_fault_of_a_document():
     with pytest.raises(NotFittedError):
-        count_corpus(make_event_corpus(3, random_state=0).documents, AntecedentModel(), linked)
+        count_corpus(make_event_corpus(3, random_state=0).X, AntecedentModel(), linked)
 
 
 class Stubborn:
@@ -188,7 +186,7 @@ class Stubborn:
 
 
 def test_a_model_that_speaks_of_other_mentions_is_named():
-    document = CORPUS.documents[0]
+    document = CORPUS.X[0]
     n = len(document)
     right = np.zeros((2, n), dtype=int)
     with pytest.raises(RuntimeError, match=rf"shape of the model's samples should be \(2, {n}\)"):
@@ -205,4 +203,4 @@ def test_a_rule_is_checked_before_any_document_is_read():
 
 def test_a_model_that_is_not_fitted_stops_workers_too():
     with pytest.raises(NotFittedError):
-        count_corpus(CORPUS.documents[:4], AntecedentModel(), linked, n_jobs=2, on_error="skip")
+        count_corpus(CORPUS.X[:4], AntecedentModel(), linked, n_jobs=2, on_error="skip")

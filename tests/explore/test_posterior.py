@@ -152,9 +152,9 @@ def simulate(temperature, *, seeds, n_documents=240, n_samples=100):
     found = []
     for seed in range(seeds):
         corpus = make_event_corpus(n_documents, temperature=temperature, random_state=seed)
-        samples = corpus.model.sample(corpus.documents, n_samples, random_state=seed)
-        truth = [document.entities for document in corpus.documents]
-        found.append(count_documents(corpus.documents, samples, RULE, period="Y", best=truth))
+        samples = corpus.model.sample(corpus.X, n_samples, random_state=seed)
+        truth = [document.entities for document in corpus.X]
+        found.append(count_documents(corpus.X, samples, RULE, period="Y", best=truth))
     return found
 
 

@@ -31,8 +31,8 @@ def test_queries_of_a_model_that_knows_are_calibrated_at_the_ends():
     # 2,000 documents, 100 samples: the events that all samples have, or one of them. Shares of
     # samples as they are would promise that the former cannot fail.
     corpus = make_event_corpus(2000, random_state=0)
-    drawn = corpus.model.sample(corpus.documents, 100, random_state=0)
-    queries = rule_queries(corpus.documents, drawn, AgentRule(country_lexicon()))
+    drawn = corpus.model.sample(corpus.X, 100, random_state=0)
+    queries = rule_queries(corpus.X, drawn, AgentRule(country_lexicon()))
     assert 0.0 < queries.y_prob.min() < queries.y_prob.max() < 1.0
     for end in (queries.y_prob.max(), queries.y_prob.min()):
         chosen = queries.y_prob == end
@@ -43,7 +43,7 @@ def test_queries_of_a_model_that_knows_are_calibrated_at_the_ends():
 
 def test_rule_of_a_model_that_knows_is_calibrated():
     corpus = make_event_corpus(500, random_state=5)
-    samples = corpus.model.sample(corpus.documents, 200, random_state=5)
-    queries = rule_queries(corpus.documents, samples, RULE)
+    samples = corpus.model.sample(corpus.X, 200, random_state=5)
+    queries = rule_queries(corpus.X, samples, RULE)
     gap = queries.y_prob - queries.y_true
     assert abs(gap.mean()) < 3 * gap.std() / np.sqrt(len(gap))

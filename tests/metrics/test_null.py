@@ -26,7 +26,7 @@ def test_pvalues_of_the_true_model_are_uniform():
         null = calibration_null(
             TrueModel(),
             data.antecedent_proba,
-            data.entities,
+            data.y,
             n_simulations=39,
             n_bins=10,
             random_state=seed,
@@ -40,7 +40,7 @@ def test_pvalues_of_the_true_model_are_uniform():
 def test_links_of_a_document_depend_on_each_other():
     data = make_coref_documents(15, random_state=0)
     null = calibration_null(TrueModel(), data.antecedent_proba, n_bins=10, random_state=0)
-    q = TrueModel().calibration_queries(data.antecedent_proba, data.entities).y_prob
+    q = TrueModel().calibration_queries(data.antecedent_proba, data.y).y_prob
     rng = np.random.default_rng(0)
     independent = [
         adaptive_bin_calibration_error(rng.random(len(q)) < q, q, n_bins=10) for _ in range(50)
@@ -56,20 +56,18 @@ def test_links_of_a_document_depend_on_each_other():
 @pytest.mark.parametrize("options", [{}, {"n_bins": 7}, {"bin_size": 50}, {"debias": True}])
 def test_errors_equal_those_of_the_metric(options):
     data = make_coref_documents(12, random_state=0)
-    model = AntecedentModel().fit(data.documents, data.entities)
-    null = calibration_null(
-        model, data.documents, data.entities, n_simulations=3, random_state=5, **options
-    )
-    queries = model.calibration_queries(data.documents, data.entities)
+    model = AntecedentModel().fit(data.X, data.y)
+    null = calibration_null(model, data.X, data.y, n_simulations=3, random_state=5, **options)
+    queries = model.calibration_queries(data.X, data.y)
     assert null.error == pytest.approx(adaptive_bin_calibration_error(queries, **options))
     rng = np.random.default_rng(5)
-    samples = model.sample(data.documents, 3, random_state=rng)
+    samples = model.sample(data.X, 3, random_state=rng)
     again = calibration_null(
-        model, data.documents, n_simulations=3, random_state=np.random.default_rng(5), **options
+        model, data.X, n_simulations=3, random_state=np.random.default_rng(5), **options
     )
     expected = [
         adaptive_bin_calibration_error(
-            model.calibration_queries(data.documents, [s[k] for s in samples]), **options
+            model.calibration_queries(data.X, [s[k] for s in samples]), **options
         )
         for k in range(3)
     ]
@@ -78,19 +76,19 @@ def test_errors_equal_those_of_the_metric(options):
 
 def test_options_reach_the_queries():
     data = make_coref_documents(12, random_state=0)
-    model = AntecedentModel().fit(data.documents, data.entities)
-    every = calibration_null(model, data.documents, n_simulations=2, random_state=0)
-    likely = calibration_null(model, data.documents, n_simulations=2, min_proba=0.2, random_state=0)
+    model = AntecedentModel().fit(data.X, data.y)
+    every = calibration_null(model, data.X, n_simulations=2, random_state=0)
+    likely = calibration_null(model, data.X, n_simulations=2, min_proba=0.2, random_state=0)
     assert likely.n_queries < every.n_queries
     weight = np.r_[0.0, np.ones(11)]
     weighted = calibration_null(
-        model, data.documents, data.entities, n_simulations=2, sample_weight=weight, random_state=0
+        model, data.X, data.y, n_simulations=2, sample_weight=weight, random_state=0
     )
-    alone = model.calibration_queries(data.documents[1:], data.entities[1:])
+    alone = model.calibration_queries(data.X[1:], data.y[1:])
     assert weighted.error == pytest.approx(adaptive_bin_calibration_error(alone))
     message = "min_prob=0.2 does not apply to AntecedentModel: .* are min_proba, sample_weight"
     with pytest.raises(TypeError, match=message):
-        calibration_null(model, data.documents, min_prob=0.2)
+        calibration_null(model, data.X, min_prob=0.2)
 
 
 def test_taggers_have_a_null():
@@ -130,6 +128,6 @@ class Changing(TrueModel):
 
 def test_questions_may_depend_on_the_truth():
     data = make_coref_documents(2, random_state=0)
-    null = calibration_null(Changing(), data.antecedent_proba, data.entities, n_bins=3)
-    queries = Changing().calibration_queries(data.antecedent_proba, data.entities)
+    null = calibration_null(Changing(), data.antecedent_proba, data.y, n_bins=3)
+    queries = Changing().calibration_queries(data.antecedent_proba, data.y)
     assert null.error == pytest.approx(adaptive_bin_calibration_error(queries, n_bins=3))

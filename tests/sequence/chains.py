@@ -43,5 +43,12 @@ def random_chains(seed, scale=1.0, step=1.0, forbid=0.0, k=None, n=None):
     return potentials, transitions, lengths
 
 
+def long_chains(seed=0, k=7, n=40, step=1.0):
+    """Return potentials, transitions and lengths of sequences too long to enumerate."""
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(1, 60, size=n)
+    return rng.normal(size=(lengths.sum(), k)), step * rng.normal(size=(k, k)), lengths
+
+
 def sequences(array, lengths):
     return np.split(array, np.cumsum(lengths)[:-1])

@@ -4,7 +4,6 @@ import gc
 import os
 import pickle
 import tempfile
-from collections import UserDict
 from fractions import Fraction
 from pathlib import Path
 
@@ -13,8 +12,7 @@ import pytest
 import sklearn_crfsuite
 
 from sklearn_calib.sequence import CRFTagger
-from sklearn_calib.sequence._crf_model import parse_model
-from sklearn_calib.sequence._features import FEATURES, attributes_of
+from sklearn_calib.sequence._token_features import FEATURES
 from tests.sequence.chains import enumerate_chain
 from tests.sequence.text import sentences
 
@@ -79,11 +77,6 @@ def test_every_kind_of_ready_features(make):
     np.testing.assert_allclose(tagger.predict_proba(made), expected, rtol=0, atol=1e-9)
 
 
-def test_attributes_of_nested_features():
-    item = {"a": 2, "b": "x", "c": {"d": True, "e": ["f"]}}
-    assert attributes_of(item) == [("a", 2.0), ("b:x", 1.0), ("c:d", 1.0), ("c:e:f", 1.0)]
-
-
 def test_strange_words():
     strange = [["a\0b", "a\0c", "naïve", "日本", "tab\there", "x:y", "new\nline", " "]]
     tags = [list("ABABABAB")]
@@ -92,17 +85,6 @@ def test_strange_words():
         made = FEATURES[features].attributes(strange)
         expected = crfsuite_marginals(tagger.crf_, made, tagger.classes_)
         np.testing.assert_allclose(tagger.predict_proba(strange), expected, rtol=0, atol=1e-12)
-
-
-def test_features_around_a_word():
-    rows = FEATURES["rich"].attributes([["Ab1", "c"]])[0]
-    assert "w=Ab1" in rows[0]
-    assert "shape=Xx0" in rows[0]
-    assert "suffix=1" in rows[0]
-    assert "+1:w=c" in rows[0]
-    assert "-1:edge" in rows[0]
-    assert "-1:w=Ab1" in rows[1]
-    assert "+2:edge" in rows[0]
 
 
 def test_large_feature_values():
@@ -128,28 +110,6 @@ def test_wrapping_a_fitted_crf_and_a_file(tmp_path):
     np.testing.assert_allclose(named.predict_proba(X), expected, rtol=0, atol=1e-12)
     trained = CRFTagger(features="rich", c2=0.1).fit(X, y)
     assert set(named.pairs_) == set(trained.pairs_)
-
-
-def test_the_file_has_every_bit():
-    tagger = CRFTagger(c2=0.1).fit(X, y)
-    model = parse_model(tagger.model_)
-    crf = tagger.crf_
-    assert model.labels == sorted(crf.tagger_.labels())
-    printed = crf.state_features_
-    assert len(printed) == model.weights.nnz
-    for (attribute, label), weight in printed.items():
-        row, column = model.attributes[attribute], model.labels.index(label)
-        assert model.weights[row, column] == pytest.approx(weight, abs=1e-6)
-
-
-@pytest.mark.parametrize(
-    "damage", [lambda b: b"", lambda b: b[:100], lambda b: b"x" + b, lambda b: b[: len(b) // 2]]
-)
-def test_broken_files(tmp_path, damage):
-    path = tmp_path / "broken"
-    path.write_bytes(damage(CRFTagger().fit(X, y).model_))
-    with pytest.raises(ValueError, match="not a complete CRFsuite model"):
-        CRFTagger.from_crfsuite(path)
 
 
 def test_wrapping_refuses_other_things(tmp_path):
@@ -219,14 +179,6 @@ def test_any_number_is_a_penalty():
     one = CRFTagger(c2=Fraction(1, 10)).fit(X, y)
     two = CRFTagger(c2=0.1).fit(X, y)
     np.testing.assert_array_equal(one.predict_proba(X), two.predict_proba(X))
-
-
-def test_any_mapping_is_read_as_a_dict():
-    plain = [[{"w": token, "n": (token[0], token[-1])} for token in tokens] for tokens in X]
-    other = [[UserDict(item) for item in tokens] for tokens in plain]
-    one = CRFTagger(features=None, c2=0.1).fit(plain, y)
-    two = CRFTagger(features=None, c2=0.1).fit(other, y)
-    np.testing.assert_array_equal(one.predict_proba(plain), two.predict_proba(other))
 
 
 def test_wrapping_takes_over_the_options():

@@ -6,7 +6,6 @@ from hmmlearn import hmm, vhmm
 
 from sklearn_calib.datasets import make_tagged_sequences
 from sklearn_calib.sequence import HMMTagger, forward_backward
-from sklearn_calib.sequence._unknown import learn_signatures, signatures
 from tests.sequence.chains import enumerate_chain
 from tests.sequence.text import sentences
 
@@ -14,7 +13,7 @@ X, y = sentences()
 
 
 def concatenated(tagger, sentences):
-    symbols = tagger._symbols(sentences)
+    symbols = tagger._symbols(sentences, tagger.vocabulary_)
     return symbols.reshape(-1, 1), [len(sentence) for sentence in sentences]
 
 
@@ -84,24 +83,6 @@ def test_signatures_use_the_ending():
     np.testing.assert_allclose(alike.predict_proba([["newly"]]), [[0.5, 0.5]])
 
 
-def test_signatures_go_from_specific_to_general():
-    names = list(signatures("Re-running"))
-    assert names[0] == "X-*ning"
-    assert names[-2:] == ["X-*", "<unknown>"]
-    assert list(signatures("A")) == ["X*", "<unknown>"]
-    assert next(signatures("1980s")) == "0*980s"
-    assert next(signatures("...")) == ".*.."
-
-
-def test_each_word_counts_for_one_signature():
-    words = [f"word{i}ing" for i in range(4)] + [f"other{i}ting" for i in range(5)]
-    kept = learn_signatures(words)
-    # "ting" is frequent enough on its own; the rest of "ing" is too rare until it meets "g".
-    assert "0*ting" in kept
-    assert "0*ing" not in kept
-    assert kept[-1] == "<unknown>"
-
-
 def test_zero_pseudocounts():
     tagger = HMMTagger(transition_pseudocount=0, emission_pseudocount=0, unknown="uniform")
     tagger.fit([["a", "b"]], [["X", "Y"]])
@@ -132,7 +113,7 @@ def test_observations_that_do_not_fit():
     model.startprob_, model.transmat_ = np.array([0.5, 0.5]), np.full((2, 2), 0.5)
     model.means_, model.covars_ = np.zeros((2, 3)), np.ones((2, 3))
     tagger = HMMTagger.from_hmmlearn(model, ["a", "b"])
-    with pytest.raises(ValueError, match="Sentence 1 has 2 features a token; 3 are needed"):
+    with pytest.raises(ValueError, match="Sentence 1 has 2 features per token; 3 are needed"):
         tagger.predict([np.zeros((4, 3)), np.zeros((4, 2))])
     with pytest.raises(ValueError, match="Sentence 0 must hold finite numbers"):
         tagger.predict([np.full((4, 3), np.nan)])

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sklearn_calib.sequence import _packing, _paths, forward_backward, sample_sequences, viterbi
-from sklearn_calib.sequence._log_space import log_backward, log_forward, softmax
-from tests.sequence.chains import enumerate_chain, random_chains, sequences
+from sklearn_calib.sequence import forward_backward, sample_sequences, viterbi
+from tests.sequence.chains import enumerate_chain, long_chains, random_chains, sequences
 
 
 @settings(max_examples=150, deadline=None)
@@ -46,36 +45,6 @@ def test_marginals_equal_enumeration(seed, scale, step, forbid):
     np.testing.assert_allclose(result.expected_transitions, total, rtol=0, atol=20 * tolerance)
 
 
-@settings(max_examples=60, deadline=None)
-@given(seed=st.integers(0, 10**6), forbid=st.sampled_from([0.0, 0.3]))
-def test_viterbi_equals_enumeration(seed, forbid):
-    potentials, transitions, lengths = random_chains(seed, forbid=forbid)
-    expected = [enumerate_chain(part, transitions) for part in sequences(potentials, lengths)]
-    if any(result is None for result in expected):
-        return
-    path = viterbi(potentials, transitions, lengths)
-    for part, (_, _, _, paths, share) in zip(sequences(path, lengths), expected, strict=True):
-        assert tuple(part) == paths[int(np.argmax(share))]
-
-
-def long_chains(seed=0, k=7, n=40, step=1.0):
-    rng = np.random.default_rng(seed)
-    lengths = rng.integers(1, 60, size=n)
-    return rng.normal(size=(lengths.sum(), k)), step * rng.normal(size=(k, k)), lengths
-
-
-def test_long_sequences_equal_log_space():
-    potentials, transitions, lengths = long_chains()
-    result = forward_backward(potentials, transitions, lengths)
-    for i, (part, proba) in enumerate(
-        zip(sequences(potentials, lengths), sequences(result.proba, lengths), strict=True)
-    ):
-        alpha, log_z = log_forward(part, transitions, i)
-        expected = [softmax(row) for row in alpha + log_backward(part, transitions)]
-        np.testing.assert_allclose(proba, expected, rtol=0, atol=1e-12)
-        np.testing.assert_allclose(result.log_normalizer[i], log_z, rtol=1e-13)
-
-
 def test_pairs_sum_to_tags():
     potentials, transitions, lengths = long_chains(1)
     result = forward_backward(potentials, transitions, lengths, pairs="all")
@@ -102,13 +71,6 @@ def test_the_order_of_sequences_does_not_matter():
     one = sequences(forward_backward(potentials, transitions, lengths).proba, lengths)
     two = forward_backward(shuffled, transitions, lengths[order]).proba
     np.testing.assert_allclose(np.concatenate([one[i] for i in order]), two, rtol=0, atol=1e-14)
-
-
-def test_chunks_hold_every_token_once():
-    lengths = np.random.default_rng(0).integers(1, 30, size=200)
-    for size in (1, 7, 100, 10**6):
-        rows = np.concatenate([chunk.rows for chunk in _packing.chunks(lengths, size)])
-        np.testing.assert_array_equal(np.sort(rows), np.arange(lengths.sum()))
 
 
 def test_shifting_scores_changes_the_normalizer_only():
@@ -151,23 +113,6 @@ def test_a_share_that_has_lost_its_bits_is_not_trusted():
     assert abs((draws[:, 2] == 1).mean() - 0.5) < 5 * 0.5 / np.sqrt(20_000)
 
 
-@pytest.mark.parametrize("size", [1.0, 1e4, 1e6])
-def test_log_space_keeps_its_digits_in_long_sentences(size):
-    # A forbidden transition and two large scores send the sentence to log space.
-    rng = np.random.default_rng(0)
-    potentials = rng.normal(size=(5000, 3)) + size * rng.normal(size=(5000, 1))
-    potentials[2000, 0] = potentials[2000].max() - 700.0
-    transitions = rng.normal(size=(3, 3))
-    transitions[0, 1] = -np.inf
-    result = forward_backward(potentials, transitions, pairs="all")
-    pairs = result.pair_proba.reshape(-1, 3, 3)
-    # A score of 1e6 itself has ten digits after the point.
-    tolerance = max(1e-12, 1e-15 * size)
-    np.testing.assert_allclose(pairs.sum(axis=(1, 2)), 1.0, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(pairs.sum(axis=1), result.proba[1:], rtol=0, atol=tolerance)
-    np.testing.assert_allclose(pairs.sum(axis=2), result.proba[:-1], rtol=0, atol=tolerance)
-
-
 def test_scores_that_exclude_each_other():
     # Token 0 wants state 0 by 1e4, but state 0 has no way on.
     potentials = np.array([[1e4, 0.0], [0.0, 0.0]])
@@ -183,36 +128,6 @@ def test_one_state_and_one_token():
     assert forward_backward([[3.0]], [[2.0]], pairs="all").pair_proba.shape == (0, 1)
 
 
-def test_samples_have_the_right_shares():
-    potentials, transitions, lengths = random_chains(5, k=3, n=[4, 2])
-    draws = sample_sequences(potentials, transitions, lengths, n_samples=40_000, random_state=1)
-    for part, own in zip(np.split(draws, [4], axis=1), sequences(potentials, lengths), strict=True):
-        _, _, _, paths, share = enumerate_chain(own, transitions)
-        code = part @ 3 ** np.arange(part.shape[1])
-        path_code = np.array(paths) @ 3 ** np.arange(part.shape[1])
-        found = np.array([(code == c).mean() for c in path_code])
-        error = np.sqrt(share * (1 - share) / len(draws))
-        # 81 + 9 comparisons: five standard errors are exceeded once in 20,000 runs.
-        assert (np.abs(found - share) <= 5 * error + 1e-4).all()
-
-
-def test_samples_repeat_and_do_not_use_global_state():
-    potentials, transitions, lengths = long_chains(6)
-    one = sample_sequences(potentials, transitions, lengths, n_samples=3, random_state=7)
-    two = sample_sequences(potentials, transitions, lengths, n_samples=3, random_state=7)
-    np.testing.assert_array_equal(one, two)
-    assert one.shape == (3, lengths.sum())
-
-
-def test_forbidden_transitions_are_never_sampled():
-    potentials, transitions, lengths = long_chains(8, k=4)
-    transitions[0, 1] = transitions[2, 2] = -np.inf
-    draws = sample_sequences(potentials, transitions, lengths, n_samples=20, random_state=0)
-    for part in np.split(draws, np.cumsum(lengths)[:-1], axis=1):
-        pairs = set(zip(part[:, :-1].ravel().tolist(), part[:, 1:].ravel().tolist(), strict=True))
-        assert not pairs & {(0, 1), (2, 2)}
-
-
 def test_many_tokens_in_bounded_memory():
     import tracemalloc
 
@@ -225,17 +140,6 @@ def test_many_tokens_in_bounded_memory():
     tracemalloc.stop()
     # The answer has the size of the potentials; the rest is a few chunks.
     assert peak < 1.6 * potentials.nbytes
-
-
-def test_viterbi_and_samples_in_bounded_memory(monkeypatch):
-    potentials, transitions, lengths = long_chains(11)
-    expected = viterbi(potentials, transitions, lengths)
-    monkeypatch.setattr(_paths, "MOST_CELLS", 100)
-    np.testing.assert_array_equal(viterbi(potentials, transitions, lengths), expected)
-    draws = sample_sequences(potentials, transitions, lengths, n_samples=300, random_state=0)
-    proba = forward_backward(potentials, transitions, lengths).proba
-    found = np.stack([(draws == k).mean(axis=0) for k in range(7)], axis=1)
-    assert np.abs(found - proba).max() < 5.5 * 0.5 / np.sqrt(300)
 
 
 def test_nothing_is_mutated_and_no_warning_escapes():
@@ -278,3 +182,11 @@ def test_bad_types():
 def test_bad_pairs(pairs):
     with pytest.raises((ValueError, TypeError), match="pairs"):
         forward_backward([[0.0, 0.0]], np.zeros((2, 2)), pairs=pairs)
+
+
+def test_marginals_become_a_table():
+    result = forward_backward(np.zeros((3, 2)), np.zeros((2, 2)), [2, 1], pairs="all")
+    text = "Marginals of 2 states: 3 tokens in 2 sequences; 4 pairs of states"
+    assert repr(result) == text
+    assert text in result._repr_html_()
+    assert result.to_frame()["state 1"].tolist() == [0.5, 0.5, 0.5]

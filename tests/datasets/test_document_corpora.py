@@ -1,0 +1,94 @@
+"""Loaders of documents read the trimmed files and the originals."""
+
+import gzip
+import zipfile
+
+import pytest
+
+from sklearn_calib.datasets import (
+    load_amalgum_news,
+    load_gum,
+    load_litbank,
+    load_wikinews,
+)
+
+GUM = """\
+# newdoc id = GUM_{0}
+# global.Entity = GRP-etype-infstat
+# meta::dateCreated = 2017-08-24
+# meta::genre = news
+# sent_id = GUM_{0}-1
+1\tAda\tAda\tPROPN\tNNP\t_\t2\tnsubj\t2:nsubj\tEntity=(1-person-new)
+2\tslept\tsleep\tVERB\tVBD\t_\t0\troot\t0:root\t_
+
+"""
+
+
+TSV = "# newdoc id = 2_b\nEmma\t(1)\nslept\t_\n\n# newdoc id = 1_a\nShe\t(0)\n"
+
+
+ROW = "1_a_brat\t0\t{}\t{}\t_\t_\t_\t_\t_\t_\t_\t_\t{}\n"
+
+
+CONLL = (
+    "#begin document (1_a_brat); part 0\n"
+    + ROW.format(0, "Lord", "(0")
+    + ROW.format(1, "Chancellor", "0)")
+    + "\n#end document\n"
+)
+
+
+@pytest.mark.parametrize("name", ["gum_{}.conllu", "en_gum-ud-{}.conllu"])
+@pytest.mark.parametrize("packed", [False, True])
+def test_gum(tmp_path, name, packed):
+    for split in ("train", "dev", "test"):
+        text = GUM.format(split).encode()
+        path = tmp_path / (name.format(split) + (".gz" if packed else ""))
+        path.write_bytes(gzip.compress(text) if packed else text)
+    corpus = load_gum(split="dev", data_home=tmp_path, download=False)
+    [document] = corpus.X
+    assert [entities.tolist() for entities in corpus.y] == [[0]]
+    assert corpus.metadata["urls"][0].endswith("en_gum-ud-dev.conllu")
+    assert document.id == "GUM_dev"
+    assert document.genre == "news"
+    assert str(document.date) == "2017-08-24"
+    assert document.entities.tolist() == [0]
+    every = load_gum(split="all", data_home=tmp_path, download=False)
+    assert [d.id for d in every.X] == ["GUM_train", "GUM_dev", "GUM_test"]
+    with pytest.raises(ValueError, match="split='tests' is not known"):
+        load_gum(split="tests", data_home=tmp_path)
+
+
+def test_litbank_in_both_forms(tmp_path):
+    (tmp_path / "litbank_coref.tsv").write_text(TSV)
+    one, two = load_litbank(data_home=tmp_path, download=False).X
+    assert (one.id, two.id) == ("1_a", "2_b")
+    (tmp_path / "litbank_coref.tsv").unlink()
+    with zipfile.ZipFile(tmp_path / "litbank.zip", "w") as archive:
+        archive.writestr("litbank-3e50db0/coref/conll/1_a_brat.conll", CONLL)
+        archive.writestr("litbank-3e50db0/coref/tsv/1_a_brat.ann", "something else")
+    [document] = load_litbank(data_home=tmp_path, download=False).X
+    assert document.id == "1_a"
+    assert document.mention_text(0) == "Lord Chancellor"
+
+
+def test_amalgum_leaves_out_what_does_not_match(tmp_path):
+    text = GUM.format("x").replace("Entity=(1-person-new)", "Entity=(person-1)person-2)")
+    (tmp_path / "amalgum_news.conllu").write_text(text)
+    [document] = load_amalgum_news(data_home=tmp_path).X
+    assert len(document) == 1
+
+
+@pytest.mark.parametrize("load", [load_gum, load_litbank, load_amalgum_news, load_wikinews])
+def test_missing_files_are_named(tmp_path, load):
+    with pytest.raises(FileNotFoundError, match="SKLEARN_CALIB_DATA"):
+        load(data_home=tmp_path, download=False)
+
+
+@pytest.mark.parametrize(
+    ("load", "name"), [(load_gum, "gum_train.conllu"), (load_litbank, "litbank_coref.tsv")]
+)
+def test_empty_files_are_named(tmp_path, load, name):
+    (tmp_path / name).write_text("\n")
+    with pytest.raises(ValueError, match="has no documents"):
+        load(data_home=tmp_path, download=False)
