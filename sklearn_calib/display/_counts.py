@@ -111,7 +111,7 @@ class CountDisplay:
     >>> from sklearn_calib.explore import AgentRule, count_corpus, country_lexicon
     >>> corpus = make_event_corpus(300, random_state=0)
     >>> rule = AgentRule(country_lexicon())
-    >>> posterior = count_corpus(corpus.documents, corpus.model, rule, random_state=0)
+    >>> posterior = count_corpus(corpus.X, corpus.model, rule, random_state=0)
     >>> display = CountDisplay.from_posterior(posterior, keys=["USA", "IRQ"])
     >>> display.ax_.get_ylabel()
     'Count [95% interval]'

@@ -12,7 +12,7 @@ from sklearn_calib.explore import AgentRule, count_corpus, count_tags, country_l
 
 CORPUS = make_event_corpus(120, random_state=0)
 POSTERIOR = count_corpus(
-    CORPUS.documents, CORPUS.model, AgentRule(country_lexicon()), n_samples=20, random_state=0
+    CORPUS.X, CORPUS.model, AgentRule(country_lexicon()), n_samples=20, random_state=0
 )
 
 
