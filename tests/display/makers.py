@@ -26,7 +26,7 @@ X_TEST, Y_TEST = DIGITS[900:], NAMES[900:]
 PROBA = {name: model.predict_proba(X_TEST) for name, model in MODELS.items()}
 
 NEWS = make_event_corpus(50, random_state=0)
-COUNTS = count_corpus(NEWS.documents, NEWS.model, AgentRule(country_lexicon()), random_state=0)
+COUNTS = count_corpus(NEWS.X, NEWS.model, AgentRule(country_lexicon()), random_state=0)
 
 
 def curve(sample=SAMPLE, **options):
