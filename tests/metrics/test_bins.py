@@ -99,7 +99,11 @@ def test_automatic_sizes():
     assert len(curve) == 20
     assert curve.bin_size == 400
     interval = calibration_error_interval(sample.queries)
-    assert interval.bins.bin_size == 44
+    assert interval.bins.strategy == "balanced"
+    assert interval.bins.bin_size == pytest.approx(8000 / len(interval.bins))
+    # About sqrt(8 sqrt(N I)), where I is the sum of q (1 - q).
+    information = np.sum(sample.y_prob * (1 - sample.y_prob))
+    assert len(interval.bins) == pytest.approx(np.sqrt(8 * np.sqrt(8000 * information)), abs=2)
     # A calibrated model has flat residuals, and is best measured in few bins.
     chosen = [select_bin_size(make_queries(8000, random_state=seed).queries) for seed in range(20)]
     bent = [
