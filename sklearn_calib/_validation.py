@@ -25,6 +25,8 @@ RandomState = int | np.random.RandomState | np.random.Generator | None
 
 def check_array_like(values: object, name: str) -> Array:
     """Return `values` as an array, or explain why they are not one."""
+    if type(values) is np.ndarray and values.ndim:
+        return values
     if values is None:
         raise TypeError(f"{name} is missing (got None).")
     if isinstance(values, (str, bytes)) or np.isscalar(values):

@@ -125,6 +125,10 @@ class CalibrationBins(PlottedResult):
         """
         check_option(norm, "norm", NORMS)
         check_squared(squared, norm)
+        return self._error(norm, squared)
+
+    def _error(self, norm: str, squared: bool) -> float:
+        """Return the error by options that were checked before."""
         gap = np.abs(self.gap)
         if norm == "max":
             return float(gap.max())

@@ -284,12 +284,16 @@ class Queries:
         Queries
             The queries with these groups.
         """
+        return self._grouped(None if group is None else check_groups(group, len(self), "group"))
+
+    def _grouped(self, group: Array | None) -> Queries:
+        """Return the same queries with groups that are known to be right."""
         return Queries._from_checked(
             self.y_true,
             self.y_prob,
             codes=self._codes,
             names=self._names,
-            group=None if group is None else check_groups(group, len(self), "group"),
+            group=group,
             weight=self._weight,
         )
 
