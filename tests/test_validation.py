@@ -369,3 +369,21 @@ def test_what_came_through_a_door_is_not_checked_again():
         counts = counted_checks(call)
         assert seen in counts
         assert max(counts.values()) == 1, counts
+
+
+def test_decisions_in_a_matrix_are_noticed():
+    y = np.arange(12) % 3
+    with pytest.warns(UserWarning, match=r"only 0 and 1.*predict_proba") as caught:
+        adaptive_bin_calibration_error(y, np.eye(3)[y[::-1]])
+    assert caught[0].filename == __file__
+    with pytest.warns(UserWarning, match="only 0 and 1"):
+        adaptive_bin_calibration_error(y % 2, np.eye(2)[y % 2])
+    # A single certain row is nothing to warn of.
+    adaptive_bin_calibration_error(y, np.vstack([np.eye(3)[:2], np.full((10, 3), 1 / 3)]))
+
+
+@pytest.mark.parametrize("labels", [np.arange(12) % 3, np.array(["a", "b", "c"] * 4)])
+def test_a_matrix_in_the_place_of_labels_is_recognised(labels):
+    proba = np.full((12, 3), 1 / 3)
+    with pytest.raises(ValueError, match=r"shape \(12, 3\).*seem to be swapped"):
+        adaptive_bin_calibration_error(proba, labels)

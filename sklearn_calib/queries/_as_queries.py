@@ -68,6 +68,7 @@ def as_queries(
     proba = check_array_like(y_prob, name)
     if proba.ndim == 2 and proba.shape[1] > 1:
         queries = matrix_queries(y_true, proba, classes, average, pos_label, sample_weight, name)
+        warn_if_hard(proba)
         return _with_groups(queries, groups, len(proba))
     check_option(average, "average", AVERAGES)
     if classes is not None:
