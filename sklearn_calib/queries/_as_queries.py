@@ -18,7 +18,7 @@ from sklearn_calib._validation import (
     refuse_swapped,
     warn_if_hard,
 )
-from sklearn_calib.queries._classifier import AVERAGES, matrix_queries
+from sklearn_calib.queries._classifier import AVERAGES, column_names, matrix_queries
 from sklearn_calib.queries._queries import Queries
 
 Groups = ArrayLike | Literal[False] | None
@@ -67,7 +67,9 @@ def as_queries(
         raise TypeError("Pass y_true and y_prob, or a single Queries object.")
     proba = check_array_like(y_prob, name)
     if proba.ndim == 2 and proba.shape[1] > 1:
-        queries = matrix_queries(y_true, proba, classes, average, pos_label, sample_weight, name)
+        queries = matrix_queries(
+            y_true, proba, classes, average, pos_label, sample_weight, name, column_names(y_prob)
+        )
         warn_if_hard(proba)
         return _with_groups(queries, groups, len(proba))
     check_option(average, "average", AVERAGES)
