@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_calib._results import read_only, to_frame
+from sklearn_calib._results import counted, read_only, to_frame
 from sklearn_calib._validation import (
     Array,
     check_array_like,
@@ -193,11 +193,12 @@ class Queries:
         return len(self.y_prob)
 
     def __repr__(self) -> str:
-        parts = [f"{len(self):,} queries, {np.count_nonzero(self.y_true):,} of them true"]
+        true = np.count_nonzero(self.y_true)
+        parts = [f"{counted(len(self), 'query', 'queries')}, {true:,} of them true"]
         if self._names is not None:
-            parts.append(f"{len(self._names):,} labels")
+            parts.append(counted(len(self._names), "label"))
         if self._group is not None:
-            parts.append(f"{self.n_groups:,} groups")
+            parts.append(counted(self.n_groups, "group"))
         if self._weight is not None:
             parts.append("weighted")
         return f"<Queries: {', '.join(parts)}>"
