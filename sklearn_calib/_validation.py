@@ -386,7 +386,8 @@ def check_option(value: Any, name: str, options: Iterable[Any]) -> Any:
         listing = ", ".join(repr(option) for option in options)
         message = f"{name}={value!r} is not known; it should be one of {listing}."
         if isinstance(value, str):
-            near = get_close_matches(value, [o for o in options if isinstance(o, str)], n=1)
+            words = [option for option in options if isinstance(option, str)]
+            near = get_close_matches(value.lower(), words, n=1)
             meant = _SYNONYMS.get(value, near[0] if near else None)
             if meant in options and meant is not None:
                 message += f" Did you mean {meant!r}?"
