@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special, stats
 
-from sklearn_calib._results import ConfidenceInterval, PlottedResult
+from sklearn_calib._results import ConfidenceInterval, PlottedResult, counted
 from sklearn_calib._validation import (
     Array,
     check_bin_options,
@@ -203,7 +203,8 @@ class CalibrationBins(PlottedResult):
 
     def _sentence(self) -> str:
         return (
-            f"{len(self)} {self.strategy} bins of {self.count.sum():,} queries, "
+            f"{counted(len(self), f'{self.strategy} bin')} of "
+            f"{counted(self.count.sum(), 'query', 'queries')}, "
             f"calibration error {self.error():.4f}"
         )
 

@@ -166,3 +166,8 @@ def test_joined_bins_are_sums_of_their_parts(sample, weight):
         assert joined.effective_count[i] == pytest.approx(worth)
     few = calibration_bins(sample.queries)
     assert join_bins(few) is few
+
+
+def test_one_bin_is_counted_in_plain_english():
+    one = calibration_bins([0, 1, 1], [0.5, 0.5, 0.5])
+    assert repr(one).endswith("\n1 adaptive bin of 3 queries, calibration error 0.1667")

@@ -41,3 +41,7 @@ def test_refinement_is_that_of_the_decomposition():
     parts = score_decomposition(sample.queries, n_bins=20)
     assert bins.refinement == pytest.approx(parts.refinement)
     assert bins.error(squared=True) == pytest.approx(parts.calibration)
+
+
+def test_one_bin_is_counted_in_plain_english():
+    assert repr(score_decomposition([0, 1, 1], [0.5, 0.5, 0.5])).endswith("(1 bin)")
