@@ -169,6 +169,10 @@ def calibration_null(
                 "model itself. For queries without a model use calibration_test."
             )
     check_query_options(model, options, signature(calibration_null).parameters)
+    if options.get("average") == "macro":
+        raise ValueError(
+            "average='macro' has no null: the queries of all labels are pooled. Leave average out."
+        )
     rng = check_generator(random_state)
     if hasattr(model, "calibration_questions"):
         ask = model.calibration_questions(X, **options).answer

@@ -107,6 +107,8 @@ def test_taggers_have_a_null():
         tagger, words, n_simulations=2, n_bins=4, unit="pair", pairs=2, random_state=0
     )
     assert pairs.n_queries < null.n_queries
+    with pytest.raises(ValueError, match="average='macro' has no null"):
+        calibration_null(tagger, words, average="macro")
 
 
 def test_bad_input():
