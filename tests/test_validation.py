@@ -357,6 +357,7 @@ def test_what_came_through_a_door_is_not_checked_again():
     model = GaussianNB().fit(X, y)
     scorer = AdaptiveBinCalibrationError(norm="l1")
     q = np.random.default_rng(0).random(200)
+    sample = make_queries(50, random_state=0).queries
     two, rows = (q > 0.4).astype(int), np.arange(200) // 4
     proba = np.column_stack([q, 1.0 - q])
     for call, seen in [
@@ -369,6 +370,8 @@ def test_what_came_through_a_door_is_not_checked_again():
         counts = counted_checks(call)
         assert seen in counts
         assert max(counts.values()) == 1, counts
+    # Queries were asked for an average when they were made.
+    assert ("check_option", "average") not in counted_checks(lambda: calibration_bins(sample))
 
 
 def test_decisions_in_a_matrix_are_noticed():

@@ -52,8 +52,8 @@ def as_queries(
         for option, value in extra.items():
             if value is not None:
                 raise TypeError(f"{option} is part of the Queries object; do not pass it as well.")
-        check_option(average, "average", AVERAGES)
-        if average == "top_label":
+        if average not in ("micro", "macro"):
+            check_option(average, "average", AVERAGES)
             raise ValueError(
                 "average='top_label' needs the probabilities of all classes, which queries no "
                 "longer hold: make them with classifier_queries(..., average='top_label')."
