@@ -7,7 +7,6 @@ from scipy import stats
 from sklearn_calib import (
     calibration_bins,
     calibration_error_interval,
-    score_decomposition,
     select_bin_size,
 )
 from sklearn_calib.datasets import make_queries
@@ -84,13 +83,6 @@ def test_direction():
     assert "0.2000 overconfident" in str(result)
     cautious = calibration_bins(y, np.where(q > 0.5, 0.6, 0.4), n_bins=2)
     assert cautious.mean_overconfidence == pytest.approx(-0.1)
-
-
-def test_refinement_is_that_of_the_decomposition(sample):
-    bins = calibration_bins(sample.queries, n_bins=20)
-    parts = score_decomposition(sample.queries, n_bins=20)
-    assert bins.refinement == pytest.approx(parts.refinement)
-    assert bins.error(squared=True) == pytest.approx(parts.calibration)
 
 
 def test_automatic_sizes():
@@ -178,3 +170,8 @@ def test_joined_bins_are_sums_of_their_parts(sample, weight):
         assert joined.effective_count[i] == pytest.approx(worth)
     few = calibration_bins(sample.queries)
     assert join_bins(few) is few
+
+
+def test_one_bin_is_counted_in_plain_english():
+    one = calibration_bins([0, 1, 1], [0.5, 0.5, 0.5])
+    assert repr(one).endswith("\n1 adaptive bin of 3 queries, calibration error 0.1667")

@@ -42,9 +42,13 @@ def standard_number(queries: SortedQueries) -> int:
     """Return max(10, cbrt(N)) bins; integer weights count as copies."""
     whole = queries.whole_weights
     n = queries.total if whole else n_effective(queries)
+    return int(min(queries.total if whole else len(queries), number_of_bins(n)))
+
+
+def number_of_bins(n: float) -> int:
+    """Return max(10, cbrt(n)), the number of bins for so many queries."""
     # cbrt of a perfect cube may come out a hair above its root.
-    number = max(10, math.ceil(np.cbrt(n) - 1e-9))
-    return int(min(queries.total if whole else len(queries), number))
+    return max(10, math.ceil(np.cbrt(n) - 1e-9))
 
 
 def candidate_sizes(n: float) -> list[int]:
