@@ -217,11 +217,12 @@ def _variance_of_difference(one: Sample, two: Sample, middle: Array) -> float:
     whole = 4.0 * float(np.sum(np.square(rows - rows.mean())))
     linear = max(0.0, whole - 4.0 * _pairs(one.form, two.form))
     if not one.grouped:
-        sd = np.sqrt(middle * (1.0 - middle))
-        noise = max(noise, 2.0 * _pairs(*(_scaled_form(sample, sd) for sample in (one, two))))
-        reach = _reach(one, middle) - _reach(two, middle)
         # The more answers go against the predictions, the less the residuals need such help.
         share = min(1.0, 10.0 / max(expected_surprises(middle), 1e-300))
+        sd = np.sqrt(middle * (1.0 - middle))
+        pairs = _pairs(*(_scaled_form(sample, sd) for sample in (one, two)))
+        reach = _reach(one, middle) - _reach(two, middle)
+        noise = max(noise, share * 2.0 * pairs)
         linear = max(linear, share * 4.0 * float(np.sum(np.square(sd * reach))))
     # In a small sample the two parts are hard to tell apart, and the whole is safer.
     caution = min(1.0, math.sqrt(50.0 / one.form.n_units))
