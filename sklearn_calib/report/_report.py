@@ -52,7 +52,8 @@ class Report(Result):
         The calibration error with its confidence interval. Its bins are its
         own, and narrower.
     tests : tuple of CalibrationTestResult
-        Two tests of perfect calibration, "binned" and "kuiper".
+        Two tests of perfect calibration: "omnibus", and "binned", which agrees with
+        the interval.
     brier, log_loss : ScoreDecomposition
         The Brier score and the log loss, with their parts.
     labels : LabelCalibration or None
@@ -346,7 +347,7 @@ def calibration_report(
         interval = calibration_error_interval(queries, confidence_level=confidence_level)
         tests = tuple(
             calibration_test(queries, statistic=statistic, random_state=random_state)
-            for statistic in ("binned", "kuiper")
+            for statistic in ("omnibus", "binned")
         )
         labels = None
         if queries.labels is not None and len(queries.labels) > 1:
