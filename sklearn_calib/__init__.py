@@ -34,13 +34,23 @@ from sklearn_calib.queries import (
 )
 
 if TYPE_CHECKING:
-    from sklearn_calib import coref, datasets, display, explore, metrics, queries, sequence
+    from sklearn_calib import (
+        coref,
+        datasets,
+        display,
+        explore,
+        metrics,
+        queries,
+        recalibration,
+        sequence,
+    )
     from sklearn_calib.display import (
         AdaptiveCalibrationDisplay,
         BinSizeDisplay,
         CountDisplay,
         LabelCalibrationDisplay,
     )
+    from sklearn_calib.recalibration import CalibratedStructureCV
 
 __version__ = "0.1.0"
 
@@ -48,6 +58,7 @@ __all__ = [
     "AdaptiveBinCalibrationError",
     "AdaptiveCalibrationDisplay",
     "BinSizeDisplay",
+    "CalibratedStructureCV",
     "ConfidenceInterval",
     "CountDisplay",
     "LabelCalibrationDisplay",
@@ -70,6 +81,7 @@ __all__ = [
     "link_queries",
     "metrics",
     "queries",
+    "recalibration",
     "sample_size_curve",
     "score_decomposition",
     "select_bin_size",
@@ -79,10 +91,20 @@ __all__ = [
 ]
 
 # What loads when it is first asked for: a room, or a name and the room that holds it.
-_ROOMS = ("coref", "datasets", "display", "explore", "metrics", "queries", "sequence")
+_ROOMS = (
+    "coref",
+    "datasets",
+    "display",
+    "explore",
+    "metrics",
+    "queries",
+    "recalibration",
+    "sequence",
+)
 _LAZY = {
     "AdaptiveCalibrationDisplay": "display",
     "BinSizeDisplay": "display",
+    "CalibratedStructureCV": "recalibration",
     "CountDisplay": "display",
     "LabelCalibrationDisplay": "display",
 }
