@@ -22,8 +22,8 @@ __all__ = ["AnswerMaps", "IsotonicModel", "IsotonicRanker", "IsotonicTagger"]
 
 # As many true answers of a label count as much as the map of all labels.
 _PSEUDOCOUNT = 20.0
-# The map of all labels keeps this much of the prediction itself, so that it says neither 0 nor 1
-# where the model did not.
+# Every map keeps this much of the prediction itself, so that it says neither 0 nor 1 where the
+# model did not.
 _KEPT = 0.005
 
 
@@ -44,11 +44,11 @@ class AnswerMaps:
     def __call__(self, y_prob: Array, label: Hashable = None) -> Array:
         """Return the mended answers to questions of one label."""
         shape, q = y_prob.shape, y_prob.ravel()
-        mended = (1.0 - _KEPT) * self._pooled.predict(q) + _KEPT * q
+        mended = self._pooled.predict(q)
         if label in self._own:
             share, own = self._own[label]
             mended = share * own.predict(q) + (1.0 - share) * mended
-        return mended.reshape(shape)
+        return ((1.0 - _KEPT) * mended + _KEPT * q).reshape(shape)
 
     def queries(self, queries: Queries) -> Queries:
         """Return queries with mended answers."""
