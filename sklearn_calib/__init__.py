@@ -2,7 +2,7 @@
 
 Importing the package registers its scorer strings with scikit-learn. The names here are the core;
 taggers, coreference, counts and data are in `sklearn_calib.sequence`, `.coref`, `.explore` and
-`.datasets`, which load when they are first asked for.
+`.datasets`, which load when they are first asked for, as the displays and the report do.
 """
 
 from importlib import import_module as _import_module
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         metrics,
         queries,
         recalibration,
+        report,
         sequence,
     )
     from sklearn_calib.display import (
@@ -51,6 +52,9 @@ if TYPE_CHECKING:
         LabelCalibrationDisplay,
     )
     from sklearn_calib.recalibration import CalibratedStructureCV
+
+    # The report stands above this file, so that nothing is imported from it here.
+    calibration_report = report.calibration_report
 
 __version__ = "0.1.0"
 
@@ -68,6 +72,7 @@ __all__ = [
     "calibration_bins",
     "calibration_error_interval",
     "calibration_null",
+    "calibration_report",
     "calibration_test",
     "classifier_queries",
     "compare_calibration",
@@ -82,6 +87,7 @@ __all__ = [
     "metrics",
     "queries",
     "recalibration",
+    "report",
     "sample_size_curve",
     "score_decomposition",
     "select_bin_size",
@@ -99,6 +105,7 @@ _ROOMS = (
     "metrics",
     "queries",
     "recalibration",
+    "report",
     "sequence",
 )
 _LAZY = {
@@ -107,6 +114,7 @@ _LAZY = {
     "CalibratedStructureCV": "recalibration",
     "CountDisplay": "display",
     "LabelCalibrationDisplay": "display",
+    "calibration_report": "report",
 }
 
 
