@@ -215,7 +215,6 @@ def coreference(loader: dict[str, Any], seed: int, n_simulations: int) -> dict[s
     """Return errors of links beside their noise floors, raw and recalibrated, by five folds."""
     parts = [load_gum(split=split, **loader).X for split in ("train", "dev", "test")]
     corpora = {
-        "GUM": parts[0] + parts[1] + parts[2],
         "GUM without singletons": without_singletons(parts[0] + parts[1] + parts[2]),
         "LitBank": load_litbank(**loader).X,
     }

@@ -412,6 +412,83 @@ def sequence_speed(numbers: Row) -> str:
     return paragraphs(*parts)
 
 
+# --- recalibration.json
+
+METHODS = ("raw", "temperature", "scaling", "isotonic")
+
+
+def recalibrated_taggers(title: str, rows: list[Row]) -> str:
+    """Return the numbers of taggers, one row for each method."""
+    body = []
+    for row in rows:
+        if row["method"] not in METHODS:
+            continue
+        first = row["method"] == "raw"
+        worse = not first and row["pvalue"] < 0.05 and row["difference"] < 0
+        body.append(
+            (
+                row["model"] if first else "",
+                row["method"] + (" (worse)" if worse else ""),
+                f"{row['error']:.4f}",
+                f"{row['commonest']:.4f}",
+                f"{100 * row['accuracy']:.1f}",
+                f"{row['log_loss']:.3f}",
+            )
+        )
+    header = ("tagger", "method", "error", "seven commonest tags", "accuracy", "log loss")
+    return table(title, header, body)
+
+
+def recalibration_tweets(found: Row) -> str:
+    rows = found.get("tweets", [])
+    by = [row for row in rows if row["method"].startswith("temperature")]
+    models = list(dict.fromkeys(row["model"] for row in rows))
+    objectives = {
+        "temperature": "Brier score of tags (used)",
+        "temperature by log loss of tags": "log loss of tags",
+        "temperature by likelihood of taggings": "likelihood of taggings",
+    }
+    errors = {(row["model"], row["method"]): row["error"] for row in by}
+    return paragraphs(
+        recalibrated_taggers("ARK tweets: error over all tags, mean error of common ones", rows),
+        "The temperature is the one of least Brier score of held-out tags. Likelihood is a close "
+        "second for most taggers:",
+        table(
+            "Error on the test tweets, by what the temperature was chosen by",
+            ("tagger", *objectives.values()),
+            [(m, *(f"{errors[m, o]:.4f}" for o in objectives)) for m in models],
+        ),
+    )
+
+
+def recalibration_news(found: Row) -> str:
+    rows = found.get("news", [])
+    parts = []
+    for test in dict.fromkeys(row["test"] for row in rows):
+        own = [row for row in rows if row["test"] == test]
+        parts.append(recalibrated_taggers(f"Trained on CoNLL-2000 news, tested on {test}", own))
+    return paragraphs(*parts)
+
+
+def recalibration_coreference(found: Row) -> str:
+    return table(
+        "Errors of links, five folds, with what a calibrated model would show",
+        ("corpus", "method", "links", "error", "floor", "95 % of floors", "p"),
+        [
+            (
+                row["corpus"],
+                row["method"],
+                f"{row['links'] / 1e6:.1f} million",
+                f"{row['error']:.4f}",
+                f"{row['floor']:.4f}",
+                interval(row["range"]),
+                f"{row['pvalue']:.3f}",
+            )
+            for row in found.get("coreference", [])
+        ],
+    )
+
+
 # --- all of them
 
 # Name of the table, numbers, function, script that measures.
@@ -425,6 +502,10 @@ MAKERS: tuple[Maker, ...] = (
         "sequence_speed.json",
         sequence_speed,
         "benchmarks/sequence_speed.py",
+    ),
+    *(
+        (function.__name__, "recalibration.json", function, "benchmarks/recalibration.py")
+        for function in (recalibration_tweets, recalibration_news, recalibration_coreference)
     ),
     ("thesis_bin_size", "thesis_studies.json", thesis_bin_size, "benchmarks/thesis_studies.py"),
     (
