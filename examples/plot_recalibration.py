@@ -83,8 +83,8 @@ for name in ("raw", "temperature", "scaling"):
     print(f"{name:<12} error of pairs {adaptive_bin_calibration_error(pairs):.4f}")
 
 # %%
-# Isotonic regression mends answers one by one. It says nothing about pairs, and its samples are those
-# of the tagger as it was: ``sample`` warns of that.
+# Isotonic regression mends answers one by one. It says nothing about pairs, and its samples are
+# those of the tagger as it was: ``sample`` warns of that.
 
 import warnings
 

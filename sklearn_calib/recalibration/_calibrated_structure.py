@@ -92,8 +92,8 @@ class CalibratedStructureCV(BaseEstimator):
 
     See Also
     --------
-    calibration_error_interval : Is there anything to mend?
-    compare_calibration : Did it help?
+    calibration_error_interval : Tells whether there is anything to mend.
+    compare_calibration : Tells whether it helped.
     sklearn.calibration.CalibratedClassifierCV : The same for classifiers.
 
     Notes
@@ -122,7 +122,7 @@ class CalibratedStructureCV(BaseEstimator):
     >>> X, y, X_test, y_test = data.X[:150], data.y[:150], data.X[150:], data.y[150:]
     >>> raw = CRFTagger().fit(X, y)
     >>> mended = CalibratedStructureCV(CRFTagger()).fit(X, y)
-    >>> round(mended.temperature_, 1)   # the tagger was not sure enough
+    >>> round(mended.temperature_, 1)  # the tagger was not sure enough
     0.5
     >>> for tagger in (raw, mended):
     ...     queries = tagger.calibration_queries(X_test, y_test)

@@ -49,6 +49,11 @@ def recalibrate(
     model: Any, held_out: Sequence[HeldOut], method: str, options: Mapping[str, Any]
 ) -> Recalibrated:
     """Mend a fitted model by what its like said about samples that they had not seen."""
+    if hasattr(model, "steps"):
+        raise TypeError(
+            "A pipeline cannot be recalibrated as a whole: make CalibratedStructureCV its last "
+            "step."
+        )
     chain, ranker = is_chain(model), isinstance(model, MentionRanker)
     if method == "isotonic":
         return Recalibrated(_isotonic(model, held_out, options), {})

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import check_cv
 from sklearn.utils.parallel import Parallel, delayed
 
@@ -32,16 +34,10 @@ class HeldOut(NamedTuple):
 
 def model_inside(estimator: Any) -> Any:
     """Return the model itself: what a search has found, or what is frozen."""
-    for name in ("best_estimator_", "estimator"):
-        inner = getattr(estimator, name, None)
-        # A frozen estimator passes on every attribute of its own, `estimator` among them.
-        if inner is not None and (name == "best_estimator_" or _is_frozen(estimator)):
-            return model_inside(inner)
-    return estimator
-
-
-def _is_frozen(estimator: Any) -> bool:
-    return type(estimator).__name__ == "FrozenEstimator"
+    if isinstance(estimator, FrozenEstimator):
+        return model_inside(estimator.estimator)
+    best = getattr(estimator, "best_estimator_", None)
+    return estimator if best is None else model_inside(best)
 
 
 def held_out_models(
@@ -56,7 +52,7 @@ def held_out_models(
     n_jobs: int | None,
 ) -> list[HeldOut]:
     """Train on all folds but one, for each fold; a frozen model has seen none of the samples."""
-    if _is_frozen(estimator):
+    if isinstance(estimator, FrozenEstimator):
         return [HeldOut(model_inside(estimator), X, y, weight)]
     folds = _folds(estimator, X, cv, groups)
     return Parallel(n_jobs=n_jobs)(
@@ -68,8 +64,10 @@ def held_out_models(
 def _folds(
     estimator: Any, X: Sequence[Any], cv: Any, groups: ArrayLike | None
 ) -> list[tuple[Array, Array]]:
-    if isinstance(estimator, MentionRanker) and (cv is None or isinstance(cv, int)):
-        return _alternating(X, _DOCUMENT_FOLDS if cv is None else cv)
+    # A search has the model that it tries under this name.
+    model = getattr(estimator, "estimator", estimator)
+    if isinstance(model, MentionRanker) and (cv is None or isinstance(cv, Integral)):
+        return _alternating(X, _DOCUMENT_FOLDS if cv is None else int(cv))
     # One entry per sample; what stands in a sample is no class to stratify by.
     splitter = check_cv(_FOLDS if cv is None else cv)
     return list(splitter.split(np.zeros((len(X), 1)), None, groups))

@@ -83,6 +83,12 @@ class _IsotonicQuestions:
         self._questions = questions
         self._maps = maps
 
+    def __getattr__(self, name: str) -> Any:
+        # What else the questions know, such as the share of true spans that they leave out.
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self._questions, name)
+
     def __repr__(self) -> str:
         return f"<mended {self._questions!r}>"
 

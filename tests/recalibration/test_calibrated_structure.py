@@ -140,6 +140,8 @@ def test_documents():
     assert len(mended.predict_entities(data.X[20:], min_proba=0.2)) == 10
     queries = mended.calibration_queries(data.X[20:])
     assert queries.n_groups == 10
+    search = GridSearchCV(AntecedentModel(), {"C": [0.1, 0.2]}, cv=2)
+    assert CalibratedStructureCV(search, cv=2).fit(data.X[:20], data.y[:20]).temperature_ > 0
     # Scores of tags do not apply to links.
     with pytest.raises(TypeError, match="unit='pair' does not apply"):
         mended.calibration_queries(data.X[20:], unit="pair")
@@ -161,7 +163,9 @@ def test_bad_options(data, options, message):
         CalibratedStructureCV(HMMTagger(), **options).fit(data.X, data.y)
 
 
-def test_models_that_cannot_be_mended():
+def test_models_that_cannot_be_mended(data):
+    with pytest.raises(TypeError, match="make CalibratedStructureCV its last step"):
+        CalibratedStructureCV(make_pipeline(FunctionTransformer(), HMMTagger())).fit(data.X, data.y)
     documents = make_coref_documents(6, random_state=0).X
     with pytest.raises(ValueError, match="method='scaling' is for taggers"):
         CalibratedStructureCV(AntecedentModel(), method="scaling").fit(documents)

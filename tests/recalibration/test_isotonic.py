@@ -108,10 +108,10 @@ def test_labels_have_maps_of_their_own():
 
 
 def test_links():
-    data = make_coref_documents(160, random_state=0)
+    data = make_coref_documents(100, random_state=0)
     model = CalibratedStructureCV(AntecedentModel(cost="durrett-klein"), method="isotonic")
-    model.fit(data.X[:80], data.y[:80])
-    X, y = data.X[80:], data.y[80:]
+    model.fit(data.X[:50], data.y[:50])
+    X, y = data.X[50:], data.y[50:]
     for proba in model.predict_proba(X):
         np.testing.assert_array_equal(proba, proba.T)
         np.testing.assert_array_equal(np.diag(proba), 1.0)
@@ -126,7 +126,7 @@ def test_links():
     options = {"unit": "entity"}
     entities = CalibratedStructureCV(
         AntecedentModel(cost="durrett-klein"), method="isotonic", query_options=options
-    ).fit(data.X[:80], data.y[:80])
+    ).fit(data.X[:50], data.y[:50])
     errors = [
         adaptive_bin_calibration_error(part.calibration_queries(X, y, **options))
         for part in (entities.estimator_, entities)
