@@ -14,7 +14,7 @@ from sklearn_calib._validation import Array, check_integer, check_number, check_
 from sklearn_calib.coref._chosen_features import Features, features_of
 from sklearn_calib.coref._document import Document
 from sklearn_calib.coref._encoding import Encoder, Weights
-from sklearn_calib.coref._model_input import check_documents, check_truth
+from sklearn_calib.coref._model_input import check_truth
 from sklearn_calib.coref._objective import Objective, antecedent_probabilities, check_costs
 from sklearn_calib.coref._ranker import MentionRanker
 
@@ -148,8 +148,7 @@ class AntecedentModel(MentionRanker):
         AntecedentModel
             The fitted model.
         """
-        documents = check_documents(X)
-        entities = check_truth(documents, y)
+        documents, entities = check_truth(X, y)
         C = check_number(self.C, "C", positive=True)
         costs = check_costs(self.cost)
         check_number(self.tol, "tol")

@@ -11,7 +11,7 @@ from sklearn_calib._validation import Array
 from sklearn_calib._validation_documents import check_entities, check_lists
 from sklearn_calib.coref._document import Document
 
-__all__ = ["check_documents", "check_truth", "own_entities", "truth_names"]
+__all__ = ["check_documents", "check_truth", "own_entities", "true_entities", "truth_names"]
 
 
 def check_documents(X: Sequence[Document]) -> list[Document]:
@@ -44,7 +44,15 @@ def _called(document: Any) -> str:
     return f", document {document.id!r}," if isinstance(document, Document) else ""
 
 
-def check_truth(documents: list[Any], y: Sequence[ArrayLike] | None) -> list[Array]:
+def check_truth(
+    X: Sequence[Document], y: Sequence[ArrayLike] | None
+) -> tuple[list[Document], list[Array]]:
+    """Return documents and the entities of their mentions as numbers."""
+    documents = check_documents(X)
+    return documents, true_entities(documents, y)
+
+
+def true_entities(documents: list[Any], y: Sequence[ArrayLike] | None) -> list[Array]:
     """Return the entities of the mentions of checked documents as numbers."""
     truths = own_entities(documents) if y is None else y
     _, truths = check_lists("X and y", X=documents, y=truths)

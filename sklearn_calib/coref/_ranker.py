@@ -16,8 +16,8 @@ from sklearn_calib.coref._document import Document
 from sklearn_calib.coref._entities import Entity, check_min_proba, likely_entities
 from sklearn_calib.coref._model_input import (
     check_documents,
-    check_truth,
     own_entities,
+    true_entities,
     truth_names,
 )
 from sklearn_calib.coref._scores import scored
@@ -176,7 +176,7 @@ class MentionRanker(BaseEstimator, ABC):
             Between 0 and 1; higher is better.
         """
         documents = self._check(X)
-        true = check_truth(documents, y)
+        true = true_entities(documents, y)
         predicted = [best_entities(proba) for proba in self._antecedents(documents)]
         return scored(zip(true, predicted, strict=True)).conll
 

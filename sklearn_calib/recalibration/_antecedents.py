@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 
 from sklearn_calib._validation import Array
 from sklearn_calib.coref._clusters import links
-from sklearn_calib.coref._model_input import check_truth
+from sklearn_calib.coref._model_input import true_entities
 from sklearn_calib.coref._ranker import MentionRanker
 from sklearn_calib.recalibration._held_out import HeldOut
 
@@ -75,7 +75,7 @@ def fit_antecedents(held_out: Sequence[HeldOut]) -> AntecedentNumbers:
     parts: list[tuple[Array, Array, float]] = []
     for part in held_out:
         documents = part.model._check(part.X)
-        truths = check_truth(documents, part.y)
+        truths = true_entities(documents, part.y)
         weight = np.ones(len(documents)) if part.weight is None else part.weight
         found = part.model._antecedents(documents)
         parts += zip(found, truths, weight.tolist(), strict=True)
