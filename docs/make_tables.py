@@ -503,16 +503,16 @@ MAKERS: tuple[Maker, ...] = (
         sequence_speed,
         "benchmarks/sequence_speed.py",
     ),
-    *(
-        (function.__name__, "recalibration.json", function, "benchmarks/recalibration.py")
-        for function in (recalibration_tweets, recalibration_news, recalibration_coreference)
-    ),
     ("thesis_bin_size", "thesis_studies.json", thesis_bin_size, "benchmarks/thesis_studies.py"),
     (
         "thesis_sample_size",
         "thesis_studies.json",
         thesis_sample_size,
         "benchmarks/thesis_studies.py",
+    ),
+    *(
+        (function.__name__, "recalibration.json", function, "benchmarks/recalibration.py")
+        for function in (recalibration_tweets, recalibration_news, recalibration_coreference)
     ),
 )
 
