@@ -198,6 +198,24 @@ def coverage(rows: list[Row]) -> str:
     )
 
 
+# --- selection.json
+
+
+def selection(rows: list[Row]) -> str:
+    """Return how often each score picks the better calibrated of two models."""
+    scores = [name for name in rows[0] if name not in ("n", "law", "pair")]
+    sizes = sorted({row["n"] for row in rows})
+    body = []
+    for score in scores:
+        shares = [[row[score] for row in rows if row["n"] == n] for n in sizes]
+        body.append([score, *(f"{sum(values) / len(values):.3f}" for values in shares)])
+    title = (
+        "Share of right choices between a better and a worse calibrated model, by the mean over "
+        f"five folds; mean over {len(rows) // len(sizes)} settings"
+    )
+    return table(title, ["score", *(f"{n:,} queries in all" for n in sizes)], body)
+
+
 # --- speed.json
 
 
@@ -336,6 +354,7 @@ Maker = tuple[str, str, Callable[[Any], str], str]
 MAKERS: tuple[Maker, ...] = (
     ("coverage", "coverage.json", coverage, "benchmarks/coverage.py"),
     ("coverage_summary", "coverage.json", coverage_summary, "benchmarks/coverage.py"),
+    ("selection", "selection.json", selection, "benchmarks/selection.py"),
     ("speed", "speed.json", speed, "benchmarks/speed.py"),
     (
         "sequence_speed",
