@@ -176,7 +176,7 @@ class Report(Result):
             ("  of it refinement", f"{self.log_loss.refinement:.4f}"),
             ("  of it within bins", f"{self.log_loss.within_bin:.4f}"),
             *(
-                (f"{name}, whole rows (scikit-learn)", f"{score:.4f}")
+                (f"{name} of rows (scikit-learn)", f"{score:.4f}")
                 for name, score in zip(
                     ("Brier score", "log loss"), self.row_scores or (), strict=False
                 )

@@ -233,7 +233,7 @@ def test_scores_of_rows_are_those_of_scikit_learn():
     onehot = np.eye(3)[y]
     assert brier == pytest.approx(np.average(((onehot - proba) ** 2).sum(axis=1), weights=weight))
     assert log == pytest.approx(log_loss(y, proba, sample_weight=weight))
-    assert "log loss, whole rows (scikit-learn)" in str(report)
+    assert "log loss of rows (scikit-learn)" in str(report)
     # One question per row, or several that may be right: no such scores.
     assert calibration_report(y == 0, proba[:, 0], random_state=0).row_scores is None
     assert calibration_report(onehot[:, [1, 1, 2]], proba, random_state=0).row_scores is None
