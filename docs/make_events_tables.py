@@ -140,7 +140,7 @@ def rivals(found: Row) -> str:
 def cost(found: Row) -> str:
     speed = found["news"]["speed"]
     body = [
-        ["articles a second of one core", one(speed["documents_a_second"])],
+        ["articles per second of one core", one(speed["documents_a_second"])],
         ["of this for names and verbs, per cent", f"{100 * speed['binding_share']:.0f}"],
         ["193,403 articles, one core", minutes(speed["hours_of_one_core"])],
         ["193,403 articles, two cores", minutes(speed["hours_of_two_cores"])],

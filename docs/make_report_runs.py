@@ -23,19 +23,19 @@ ENVIRONMENT = os.environ | {
 RUNS = {
     "predictions": [
         "head -n 4 predictions.csv",
-        "python -m sklearn_calib report predictions.csv \\\n"
+        "sklearn-calib report predictions.csv \\\n"
         "      --y-true label --y-prob score --pos-label spam --group doc \\\n"
         "      --out report.html",
     ],
     "without_groups": [
-        "python -m sklearn_calib report predictions.csv \\\n"
-        "      --y-true label --y-prob score --pos-label spam | head -n 4",
+        "sklearn-calib report predictions.csv \\\n"
+        "      --y-true label --y-prob score --pos-label spam | head -n 5",
     ],
     "animals": [
-        "python -m sklearn_calib report animals.csv \\\n      --y-true animal --y-prob cat dog fox",
+        "sklearn-calib report animals.csv --y-true animal --y-prob cat dog fox",
     ],
     "wrong": [
-        "python -m sklearn_calib report predictions.csv \\\n      --y-true label --y-prob scoer",
+        "sklearn-calib report predictions.csv --y-true label --y-prob scoer",
         "echo $?",
     ],
 }
@@ -45,9 +45,10 @@ def run(commands: list[str], folder: str) -> str:
     """Return commands and what they print, as on a terminal."""
     text, code = "", 0
     for command in commands:
-        # Every command has a shell of its own, which knows nothing of the last exit code.
+        # Every command has a shell of its own, which knows nothing of the last exit code. The
+        # console script is there after an installation only; the module is the same.
         done = subprocess.run(
-            command.replace("$?", str(code)),
+            command.replace("$?", str(code)).replace("sklearn-calib ", "python -m sklearn_calib "),
             shell=True,
             cwd=folder,
             env=ENVIRONMENT,

@@ -156,7 +156,7 @@ def coverage_of_variant(data: Coverage, variant: str) -> str:
         for law, truth in data.settings(variant=variant)
     ]
     samples = min(row["replications"] for row in data.select(variant=variant))
-    note = f" ({samples:,} samples a cell)"
+    note = f" ({samples:,} samples per cell)"
     if len(measures) > 1:
         note += "; *ignored*: without the groups"
     return table(f"Coverage of the default 95 % interval in %: {variant}{note}", header, body)
@@ -330,7 +330,7 @@ def speed(result: Row) -> str:
 def thesis_bin_size(studies: Row) -> str:
     by_truth = studies["bin_sizes"]
     first = next(iter(by_truth.values()))
-    header = ["queries a bin"]
+    header = ["queries per bin"]
     for truth in by_truth:
         header += [f"{truth}, plug-in", f"{truth}, debiased"]
     body = []
@@ -339,14 +339,17 @@ def thesis_bin_size(studies: Row) -> str:
         for study in by_truth.values():
             cells += [f"{study['plug_in'][i]:.4f}", f"{study['debiased'][i]:.4f}"]
         body.append(cells)
-    for name, key, text in (("truth", "true_error", ".4f"), ('``"auto"``', "selected", ",")):
+    for name, key, text in (
+        ("truth", "true_error", ".4f"),
+        ("``select_bin_size``", "selected", ","),
+    ):
         cells = [name]
         for study in by_truth.values():
             cells += [format(study[key], text), ""]
         body.append(cells)
     title = (
         f"Calibration error of {first['n']:,} queries with {studies['law']} predictions, by bin "
-        'size. The last rows give the true error and the size that ``bin_size="auto"`` takes'
+        "size. The last rows give the true error and the size that ``select_bin_size`` chooses"
     )
     return table(title, header, body)
 

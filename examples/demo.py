@@ -220,7 +220,7 @@ def measure_coreference():
 
 
 def count_events():
-    """Print and draw in how many documents a year each country attacks."""
+    """Print and draw in how many documents per year each country attacks."""
     corpus = make_event_corpus(1200, random_state=0)
     rule = AgentRule(country_lexicon(), verbs=["attack"])
     posterior = count_corpus(
@@ -296,7 +296,7 @@ def main():
 
     section("8. A corpus: who attacked, and how sure is that?")
     figure = count_events()
-    save(figure, folder, "counts.png", "counts a quarter, with 95% intervals")
+    save(figure, folder, "counts.png", "counts per quarter, with 95% intervals")
 
     print(f"\nDone in {time.perf_counter() - started:.0f} seconds. The pictures are in {folder}/")
 

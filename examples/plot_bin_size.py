@@ -60,16 +60,17 @@ plt.show()
 
 # %%
 # The error of naive Bayes is far above the band at every size but the largest, and hardly changes
-# between 50 and 1,000 queries a bin. That is the range to work in. With fewer than four bins it
+# between 50 and 1,000 queries per bin. That is the range to work in. With fewer than four bins it
 # falls: predictions that are too low and too high meet in one bin, and cancel out.
 #
 # The plain error of the logistic regression follows the band. In the smallest bins it is as large
 # as that of naive Bayes in good ones, and all of it is chance. The debiased error stays below 0.03.
 #
-# The automatic choice
-# --------------------
-# The dotted line is the size of least leave-one-out risk, which ``bin_size="auto"`` takes: the size
-# that predicts a residual best from the others in its bin.
+# The size that the data choose
+# -----------------------------
+# The dotted line is the size of least leave-one-out risk: the size that predicts a residual best
+# from the others in its bin. :func:`~sklearn_calib.select_bin_size` returns it. It depends on the
+# labels, so that it is not the automatic choice: that is ``max(10, cbrt(N))`` bins, 22 here.
 
 for name, curve in curves.items():
     print(f"{name:<20} bin_size {curve.selected:>6,.0f}")

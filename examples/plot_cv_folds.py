@@ -16,6 +16,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_validate
 from sklearn.naive_bayes import GaussianNB
 
+import sklearn_calib  # noqa: F401
+
 X, y = make_classification(
     n_samples=5000,
     n_features=40,

@@ -92,7 +92,8 @@ plt.show()
 # -----------------------------
 # With bins of a single query nothing is mixed, so refinement is zero and the whole score counts as
 # calibration. With a single bin, calibration is the squared gap of the two means. In between lies a
-# range where the split hardly depends on the bins; ``bin_size="auto"`` chooses one from the data.
+# range where the split hardly depends on the bins. The automatic bins, 22 for these 10,000 rows,
+# are in it.
 
 print("bin_size  calibration  refinement  within_bin   score")
 for bin_size in (1, 10, 100, 500, 2000, 10_000):

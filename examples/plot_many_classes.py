@@ -67,8 +67,8 @@ plt.show()
 #
 # One label at a time
 # -------------------
-# :func:`~sklearn_calib.label_calibration` gives a row a label. A positive ``mean_gap`` says that
-# the label gets too much probability on average.
+# :func:`~sklearn_calib.label_calibration` gives one row per label. A positive ``mean_gap`` says
+# that the label gets too much probability on average.
 
 from sklearn_calib import label_calibration
 

@@ -31,7 +31,7 @@ for name, model in {"naive Bayes": naive_bayes, "random forest": forest}.items()
 # -----------------------
 # With ten classes there are three ways to average. The plain string pools the questions about all
 # classes; ``_macro`` takes the mean over the classes; ``_top_label`` asks only whether the
-# predicted class is the right one. scikit-learn predicts once a fold for all of them.
+# predicted class is the right one. scikit-learn predicts each fold once for all of them.
 
 name = "neg_adaptive_bin_calibration_error"
 results = cross_validate(naive_bayes, X, y, scoring=[name, f"{name}_macro", f"{name}_top_label"])

@@ -2,7 +2,7 @@
 
 Importing the package registers its scorer strings with scikit-learn. The names here are the core;
 taggers, coreference, counts and data are in `sklearn_calib.sequence`, `.coref`, `.explore` and
-`.datasets`, which load when they are first asked for.
+`.datasets`, which load when they are first asked for, as the displays and the report do.
 """
 
 from importlib import import_module as _import_module
@@ -34,13 +34,16 @@ from sklearn_calib.queries import (
 )
 
 if TYPE_CHECKING:
-    from sklearn_calib import coref, datasets, display, explore, metrics, queries, sequence
+    from sklearn_calib import coref, datasets, display, explore, metrics, queries, report, sequence
     from sklearn_calib.display import (
         AdaptiveCalibrationDisplay,
         BinSizeDisplay,
         CountDisplay,
         LabelCalibrationDisplay,
     )
+
+    # The report stands above this file, so that nothing is imported from it here.
+    calibration_report = report.calibration_report
 
 __version__ = "0.1.0"
 
@@ -57,6 +60,7 @@ __all__ = [
     "calibration_bins",
     "calibration_error_interval",
     "calibration_null",
+    "calibration_report",
     "calibration_test",
     "classifier_queries",
     "compare_calibration",
@@ -70,6 +74,7 @@ __all__ = [
     "link_queries",
     "metrics",
     "queries",
+    "report",
     "sample_size_curve",
     "score_decomposition",
     "select_bin_size",
@@ -79,12 +84,13 @@ __all__ = [
 ]
 
 # What loads when it is first asked for: a room, or a name and the room that holds it.
-_ROOMS = ("coref", "datasets", "display", "explore", "metrics", "queries", "sequence")
+_ROOMS = ("coref", "datasets", "display", "explore", "metrics", "queries", "report", "sequence")
 _LAZY = {
     "AdaptiveCalibrationDisplay": "display",
     "BinSizeDisplay": "display",
     "CountDisplay": "display",
     "LabelCalibrationDisplay": "display",
+    "calibration_report": "report",
 }
 
 

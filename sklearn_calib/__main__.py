@@ -1,7 +1,7 @@
-"""Run the command line: python -m sklearn_calib report ..."""
+"""Run the command line as a module: python -m sklearn_calib report ..."""
 
 import sys
 
-from sklearn_calib.report import main
+from sklearn_calib.report._command import main
 
-sys.exit(main())
+sys.exit(main(prog="python -m sklearn_calib"))

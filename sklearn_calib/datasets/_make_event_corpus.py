@@ -89,11 +89,6 @@ class EventCorpus(DocumentTable, Dataset):
     def _sentence(self) -> str:
         return f"Simulated news: {self._counts()}"
 
-    @property
-    def documents(self) -> list[Document]:
-        """The documents: another name of `X`."""
-        return self.X
-
 
 def make_event_corpus(
     n_documents: int = 1000,

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
+
+from numpy.typing import ArrayLike
 
 from sklearn_calib._results import percent
-from sklearn_calib._validation import check_option
-from sklearn_calib.display._matplotlib import (
+from sklearn_calib._validation import RandomState, check_option
+from sklearn_calib.display._axes import (
     despine_axes,
     draw_band,
     drawings_on,
@@ -18,10 +21,18 @@ from sklearn_calib.display._matplotlib import (
     pyplot,
     remember,
 )
-from sklearn_calib.display._models import ModelDisplay
-from sklearn_calib.metrics import BinSizeCurve, SampleSizeCurve, bin_size_curve, sample_size_curve
-from sklearn_calib.queries._as_queries import as_queries
+from sklearn_calib.display._keywords import known_keywords
+from sklearn_calib.display._query_display import QueryDisplay
+from sklearn_calib.metrics._bin_sizes import BinSizeCurve, bin_size_curve
+from sklearn_calib.metrics._sample_sizes import SampleSizeCurve, sample_size_curve
 from sklearn_calib.queries._queries import Queries
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import Collection
+    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.lines import Line2D
+    from pandas import DataFrame
 
 __all__ = ["BinSizeDisplay"]
 
@@ -34,7 +45,7 @@ class SizeDrawing:
     colours: tuple[Any, Any]
 
 
-class BinSizeDisplay(ModelDisplay):
+class BinSizeDisplay(QueryDisplay):
     """Calibration error against bin size, or against sample size.
 
     It is recommended to use `from_predictions`, `from_estimator` or
@@ -58,7 +69,7 @@ class BinSizeDisplay(ModelDisplay):
     null_ : matplotlib artist
         Where the plug-in error of a perfectly calibrated model would fall.
     selected_ : matplotlib Line2D or None
-        The automatic choice of the bin size.
+        The bin size that `select_bin_size` chooses.
     interval_ : matplotlib artist or None
         The intervals of the debiased errors, against sample size.
     truth_ : matplotlib Line2D or None
@@ -79,19 +90,41 @@ class BinSizeDisplay(ModelDisplay):
     'Bin size (queries)'
     """
 
+    figure_: Figure | SubFigure
+    ax_: Axes
+    plug_in_: Line2D
+    debiased_: Line2D
+    null_: Collection
+    selected_: Line2D | None
+    interval_: Collection | None
+    truth_: Line2D | None
+
     def __init__(self, curve: BinSizeCurve | SampleSizeCurve, *, name: str | None = None) -> None:
         self.curve = curve
         self.name = name
 
+    def to_frame(self) -> DataFrame:
+        """Return the errors as a pandas DataFrame, one row per size."""
+        return self.curve.to_frame()
+
+    def _summary(self) -> str:
+        curve = self.curve
+        if isinstance(curve, BinSizeCurve):
+            text = f"calibration error in bins of {len(curve.bin_size)} sizes"
+        else:
+            text = f"calibration error of samples of {len(curve.sample_size)} sizes"
+        return text if self.name is None else f"{self.name}, {text}"
+
+    @known_keywords()
     def plot(
         self,
-        ax: Any = None,
+        ax: Axes | None = None,
         *,
         name: str | None = None,
         truth: float | None = None,
         legend: bool = True,
         despine: bool = False,
-        curve_kwargs: dict[str, Any] | None = None,
+        curve_kwargs: Mapping[str, Any] | None = None,
     ) -> Self:
         """Draw the errors.
 
@@ -128,17 +161,17 @@ class BinSizeDisplay(ModelDisplay):
                     f"{against.lower()}; draw on other axes."
                 )
         taken = [colour for other in others for colour in other.colours]
-        debiased, plug_in = free_colours(taken, 2)
+        first, second = free_colours(taken, 2)
         name = self.name if name is None else name
         start = "" if name is None else f"{plain_text(name)}: "
-        style = {"marker": "o", "markersize": 3.5, "linewidth": 1.3}
+        style: dict[str, Any] = {"marker": "o", "markersize": 3.5, "linewidth": 1.3}
         style |= line_options(curve_kwargs)
         (self.plug_in_,) = ax.plot(
-            x, curve.error, **{"color": plug_in, "label": f"{start}plug-in error", **style}
+            x, curve.error, **{"color": second, "label": f"{start}plug-in error", **style}
         )
         (self.debiased_,) = ax.plot(
             x, curve.debiased_error,
-            **{"color": debiased, "label": f"{start}debiased error", **style},
+            **{"color": first, "label": f"{start}debiased error", **style},
         )  # fmt: skip
         debiased, plug_in = self.debiased_.get_color(), self.plug_in_.get_color()
         remember(self.debiased_, SizeDrawing(against, (debiased, plug_in)))
@@ -153,13 +186,13 @@ class BinSizeDisplay(ModelDisplay):
         if isinstance(curve, BinSizeCurve):
             self.selected_ = ax.axvline(
                 curve.selected, color=debiased, linestyle=":", linewidth=1.5,
-                label=f'{start}bin_size="auto" is {curve.selected:g}',
+                label=f"{start}selected by select_bin_size: {curve.selected:g}",
             )  # fmt: skip
         else:
             bounds = curve.confidence_interval
             self.interval_ = ax.vlines(
                 x, bounds.low, bounds.high, color=debiased, linewidth=1,
-                label=None if others else f"{level} interval",
+                label="_interval" if others else f"{level} interval",
             )  # fmt: skip
         self.truth_ = None
         if truth is not None:
@@ -178,17 +211,18 @@ class BinSizeDisplay(ModelDisplay):
         return self
 
     @classmethod
+    @known_keywords("plot")
     def from_queries(
         cls,
         queries: Queries,
         *,
         against: str = "bin_size",
-        bin_sizes: Any = None,
-        sample_sizes: Any = None,
+        bin_sizes: ArrayLike | None = None,
+        sample_sizes: ArrayLike | None = None,
         confidence_level: float = 0.95,
-        random_state: Any = None,
+        random_state: RandomState = None,
         name: str | None = None,
-        ax: Any = None,
+        ax: Axes | None = None,
         **plot_options: Any,
     ) -> Self:
         """Draw the errors of queries.
@@ -233,41 +267,8 @@ class BinSizeDisplay(ModelDisplay):
             )  # fmt: skip
         return cls(curve, name=name).plot(ax=ax, **plot_options)
 
-    @classmethod
-    def from_predictions(
-        cls,
-        y_true: Any,
-        y_prob: Any = None,
-        *,
-        sample_weight: Any = None,
-        pos_label: Any = None,
-        **options: Any,
-    ) -> Self:
-        """Draw the errors of given predictions.
 
-        Parameters
-        ----------
-        y_true : array-like of shape (n_queries,) or Queries
-            Binary labels, or queries in place of both arrays.
-        y_prob : array-like of shape (n_queries,)
-            Predicted probabilities.
-        sample_weight : array-like of shape (n_queries,), default=None
-            Non-negative weights; only against bin size.
-        pos_label : object, default=None
-            The label whose probability `y_prob` gives.
-        **options
-            Keywords of `from_queries` and `plot`.
-
-        Returns
-        -------
-        BinSizeDisplay
-            The drawn display.
-        """
-        queries = as_queries(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label)
-        return cls.from_queries(queries, **options)
-
-
-def _refuse(against: str, **options: Any) -> None:
+def _refuse(against: str, **options: object) -> None:
     """Refuse options that have no meaning for what the error is drawn against."""
     for name, value in options.items():
         if value is not None:

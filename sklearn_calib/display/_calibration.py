@@ -1,51 +1,79 @@
-"""The calibration curve with its uncertainty."""
+"""The calibration curve, or reliability diagram, with its uncertainty."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
-from typing import Any, Self
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self
 
+from numpy.typing import ArrayLike
+
+from sklearn_calib._results import ConfidenceInterval, percent
 from sklearn_calib._validation import check_option
-from sklearn_calib.display._calibration_plot import CalibrationPlot
-from sklearn_calib.display._histogram import PredictionCounts
-from sklearn_calib.display._matplotlib import pyplot
-from sklearn_calib.display._models import ModelDisplay
-from sklearn_calib.metrics import (
-    TooFewError,
-    calibration_bins,
-    calibration_error_interval,
+from sklearn_calib.display._axes import (
+    despine_axes,
+    draw_band,
+    free_colours,
+    line_options,
+    new_axes,
+    plain_text,
+    pyplot,
+    remember,
+)
+from sklearn_calib.display._histogram import PredictionCounts, histogram_axes, name_counts
+from sklearn_calib.display._keywords import known_keywords
+from sklearn_calib.display._probability_axes import (
+    CurveDrawing,
+    draw_diagonal,
+    open_axes,
+    shade_confidence,
+)
+from sklearn_calib.display._query_display import QueryDisplay
+from sklearn_calib.metrics._bins import INTERVALS, CalibrationBins, calibration_bins
+from sklearn_calib.metrics._curves import (
+    CalibrationCurve,
     isotonic_calibration_curve,
     smooth_calibration_curve,
 )
+from sklearn_calib.metrics._inference._sample import TooFewError
+from sklearn_calib.metrics._interval import CalibrationErrorResult, calibration_error_interval
 from sklearn_calib.queries._as_queries import as_queries
 from sklearn_calib.queries._queries import Queries
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import Collection
+    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.lines import Line2D
+    from pandas import DataFrame
+
 __all__ = ["AdaptiveCalibrationDisplay"]
 
-CURVES: dict[str, Any] = {
+CURVES: dict[str, Callable[..., CalibrationCurve]] = {
     "smooth": smooth_calibration_curve,
     "isotonic": isotonic_calibration_curve,
 }
 
 
-class AdaptiveCalibrationDisplay(CalibrationPlot, ModelDisplay):
-    """Calibration curve from adaptive bins, with intervals.
+class AdaptiveCalibrationDisplay(QueryDisplay):
+    """Reliability diagram: the calibration curve from adaptive bins, with intervals.
 
-    It is recommended to use `from_estimator`, `from_predictions` or
-    `from_cv_results`. All numbers are stored as attributes; `plot` only draws
-    them.
+    Each point is a bin of queries: how often the answer was yes, against the
+    mean prediction. It is recommended to use `from_estimator`,
+    `from_predictions` or `from_cv_results`. All numbers are stored as
+    attributes; `plot` only draws them.
 
     Parameters
     ----------
-    bins : CalibrationBins
-        The points of the curve.
+    bins : CalibrationBins, default=None
+        The points of the curve; without them, `curve` is drawn in their place.
     result : CalibrationErrorResult, default=None
         The calibration error and its interval, shown in the legend.
     name : str, default=None
         Name of the model, shown in the legend.
     confidence_level : float, default=0.95
-        Level of the intervals and bands.
+        Level of the intervals and bands of bins; a curve has a level of its
+        own.
     curve : CalibrationCurve, default=None
         A curve without bins, drawn in addition.
     folds : sequence of CalibrationBins, default=()
@@ -77,6 +105,7 @@ class AdaptiveCalibrationDisplay(CalibrationPlot, ModelDisplay):
     See Also
     --------
     calibration_bins : The numbers of the curve.
+    LabelCalibrationDisplay : One row per label, in place of one curve for all.
 
     Examples
     --------
@@ -90,19 +119,271 @@ class AdaptiveCalibrationDisplay(CalibrationPlot, ModelDisplay):
     'Mean predicted probability'
     """
 
+    figure_: Figure | SubFigure
+    ax_: Axes
+    line_: Line2D
+    reference_: Line2D | None
+    consistency_: Collection | None
+    interval_: Collection | None
+    curve_: Line2D | None
+    folds_: list[Line2D]
+    marks_: Collection | None
+    histogram_: Axes | None
+
+    def __init__(
+        self,
+        bins: CalibrationBins | None = None,
+        *,
+        result: CalibrationErrorResult | None = None,
+        name: str | None = None,
+        confidence_level: float = 0.95,
+        curve: CalibrationCurve | None = None,
+        folds: Sequence[CalibrationBins] = (),
+        counts: PredictionCounts | None = None,
+    ) -> None:
+        points = curve if bins is None else bins
+        if points is None:
+            raise ValueError("There is nothing to draw: pass bins, or a curve.")
+        self.bins = bins
+        self.result = result
+        self.name = name
+        self.confidence_level = confidence_level
+        self.curve = curve
+        self.folds = folds
+        self.counts = counts
+        # What the line goes through.
+        self._points: CalibrationBins | CalibrationCurve = points
+
+    def to_frame(self) -> DataFrame:
+        """Return the points of the curve as a pandas DataFrame, one row per bin."""
+        return self._points.to_frame()
+
+    def _summary(self) -> str:
+        points, result = self._points, self.result
+        parts = [] if self.name is None else [str(self.name)]
+        if isinstance(points, CalibrationBins):
+            parts.append(f"{len(points)} {points.strategy} bins of {points.count.sum():,} queries")
+        else:
+            parts.append(f"{points.method} curve at {len(points.prob_pred)} points")
+        if result is not None:
+            parts.append(f"{_error_name(result)} {_error_text(result)}")
+        return ", ".join(parts)
+
+    @known_keywords()
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        name: str | None = None,
+        interval: str | None = "auto",
+        interval_method: str = "wilson",
+        consistency: bool = False,
+        distribution: str | None = "marks",
+        scale: str = "linear",
+        zoom: tuple[float, float] | None = None,
+        shade: bool = False,
+        ref_line: bool = True,
+        legend: bool = True,
+        despine: bool = False,
+        curve_kwargs: Mapping[str, Any] | None = None,
+    ) -> Self:
+        """Draw the curve.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure by default.
+        name : str, default=None
+            Name in the legend; by default the stored one.
+        interval : {"auto", "bar", "band", None}, default="auto"
+            How to show the confidence intervals; "auto" draws a bar for each
+            bin, and a band around a curve without bins.
+        interval_method : {"wilson", "normal", "clopper-pearson"}, default="wilson"
+            How to compute those of bins.
+        consistency : bool, default=False
+            Shade where the points would fall if every prediction were right.
+        distribution : {"marks", "histogram", None}, default="marks"
+            How to show where the predictions are: marks of the bins on the
+            axis (they hold about the same number of queries each, so that
+            dense marks mean many predictions), or a histogram below, of all
+            predictions, with log counts where they are very uneven.
+        scale : {"linear", "logit"}, default="linear"
+            A logit axis pulls predictions near 0 and 1 apart.
+        zoom : tuple of float, default=None
+            Show only this range of predictions and frequencies; by default all
+            of it, or what the axes were zoomed to before.
+        shade : bool, default=False
+            Shade the regions of over- and underconfidence.
+        ref_line : bool, default=True
+            Draw the diagonal of perfect calibration.
+        legend : bool, default=True
+            Draw a legend.
+        despine : bool, default=False
+            Remove the top and right spines.
+        curve_kwargs : dict, default=None
+            Keywords for the curve's `Axes.plot`.
+
+        Returns
+        -------
+        AdaptiveCalibrationDisplay
+            The object itself, with the artists as attributes.
+        """
+        check_option(interval, "interval", ("auto", "bar", "band", None))
+        check_option(distribution, "distribution", ("marks", "histogram", None))
+        check_option(scale, "scale", ("linear", "logit"))
+        check_option(interval_method, "interval_method", INTERVALS)
+        if distribution == "histogram" and self.counts is None:
+            raise ValueError(
+                "distribution='histogram' needs counts, which this display was made without: "
+                "make it with from_predictions, from_estimator or from_cv_results."
+            )
+        height = 6.5 if distribution == "histogram" else 5.4
+        self.figure_, self.ax_ = new_axes(ax, figsize=(5.4, height))
+        ax, points = self.ax_, self._points
+        drawing, others = open_axes(ax, scale, zoom, points)
+        x, y = drawing.x(points.prob_pred), drawing.y(points.prob_true)
+
+        self.reference_ = None
+        if ref_line and not any(other.reference for other in others):
+            self.reference_ = draw_diagonal(ax)
+            drawing.reference = True
+        if shade and not any(other.shaded for other in others):
+            shade_confidence(ax, scale)
+            drawing.shaded = True
+        self.consistency_ = None
+        if consistency:
+            low, high = map(drawing.y, self._consistency_band())
+            self.consistency_ = draw_band(
+                ax, x, low, high, color="0.5", alpha=0.25, zorder=0,
+                label=f"{percent(self._level)} consistency band",
+            )  # fmt: skip
+        (colour,) = free_colours(other.colour for other in others)
+        style: dict[str, Any] = {"color": colour, "linewidth": 1.5, "label": self._label(name)}
+        if isinstance(points, CalibrationBins) or len(x) == 1:
+            style |= {"marker": "o", "markersize": 4}
+        (self.line_,) = ax.plot(x, y, **(style | line_options(curve_kwargs)))
+        drawing.colour = self.line_.get_color()
+        remember(self.line_, drawing)
+        self._draw_uncertainty(drawing, interval, interval_method)
+        self._draw_curve(drawing)
+        drawn = [self.line_, *self.folds_, self.interval_, self.consistency_, self.curve_]
+        drawing.artists = [artist for artist in drawn if artist is not None]
+        self._draw_distribution(distribution, drawing, others)
+        if legend:
+            self._draw_legend([*others, drawing])
+        if despine:
+            despine_axes(ax)
+            if self.histogram_ is not None:
+                despine_axes(self.histogram_)
+        return self
+
+    @property
+    def _level(self) -> float:
+        points = self._points
+        if isinstance(points, CalibrationCurve):
+            return points.confidence_level
+        return self.confidence_level
+
+    def _label(self, name: str | None) -> str:
+        """Return the line's entry in the legend."""
+        name = self.name if name is None else name
+        parts = [] if name is None else [plain_text(name)]
+        if self.result is not None:
+            parts.append(_error_text(self.result))
+        if parts:
+            return ": ".join(parts)
+        points = self._points
+        return f"{points.method} curve" if isinstance(points, CalibrationCurve) else "model"
+
+    def _confidence_interval(self, method: str) -> ConfidenceInterval:
+        points = self._points
+        if isinstance(points, CalibrationCurve):
+            return points.confidence_interval
+        return points.confidence_interval(self.confidence_level, method)
+
+    def _consistency_band(self) -> ConfidenceInterval:
+        points = self._points
+        if isinstance(points, CalibrationCurve):
+            return points.consistency_band
+        return points.consistency_band(self.confidence_level)
+
+    def _draw_uncertainty(self, drawing: CurveDrawing, interval: str | None, method: str) -> None:
+        """Draw the folds, and the confidence intervals as bars or as a band."""
+        ax, colour = self.ax_, drawing.colour
+        self.folds_ = [
+            ax.plot(
+                drawing.x(fold.prob_pred), drawing.y(fold.prob_true), color=colour, alpha=0.35,
+                linewidth=0.8, zorder=1,
+            )[0]
+            for fold in self.folds
+        ]  # fmt: skip
+        self.interval_ = None
+        if interval is None:
+            return
+        if interval == "auto":
+            interval = "bar" if isinstance(self._points, CalibrationBins) else "band"
+        x = drawing.x(self._points.prob_pred)
+        low, high = map(drawing.y, self._confidence_interval(method))
+        if interval == "bar":
+            self.interval_ = ax.vlines(x, low, high, color=colour, linewidth=1, alpha=0.8)
+        else:
+            self.interval_ = draw_band(ax, x, low, high, color=colour, alpha=0.2)
+
+    def _draw_curve(self, drawing: CurveDrawing) -> None:
+        """Draw the curve without bins beside that of the bins."""
+        curve, self.curve_ = self.curve, None
+        if curve is not None and curve is not self._points:
+            (self.curve_,) = self.ax_.plot(
+                drawing.x(curve.prob_pred), drawing.y(curve.prob_true), color=drawing.colour,
+                linestyle=":", linewidth=2, label=f"{curve.method} curve",
+                marker="_" if len(curve.prob_pred) == 1 else None, markersize=14,
+            )  # fmt: skip
+
+    def _draw_distribution(
+        self, distribution: str | None, drawing: CurveDrawing, others: list[CurveDrawing]
+    ) -> None:
+        """Show where the predictions are."""
+        self.marks_ = self.histogram_ = None
+        if distribution == "marks":
+            # Marks of several curves stand in rows of their own.
+            bottom = 0.02 * sum(other.marks is not None for other in others)
+            self.marks_ = drawing.marks = self.ax_.vlines(
+                drawing.x(self._points.prob_pred), bottom, bottom + 0.015, color=drawing.colour,
+                linewidth=1, transform=self.ax_.get_xaxis_transform(),
+            )  # fmt: skip
+        elif distribution == "histogram" and self.counts is not None:
+            below = [other.below for other in others if other.below is not None]
+            self.histogram_ = below[0] if below else histogram_axes(self.ax_)
+            drawing.add_bars(self.histogram_, self.counts)
+            shown = [drawn.counts for drawn in (*others, drawing) if drawn.counts is not None]
+            name_counts(self.histogram_, shown)
+
+    def _draw_legend(self, drawings: list[CurveDrawing]) -> None:
+        title = None
+        if self.result is not None:
+            level = percent(self.result.confidence_level)
+            title = f"{_error_name(self.result).capitalize()} [{level} interval]"
+        # The best place avoids shades, which are everywhere.
+        shaded = any(drawing.shaded for drawing in drawings)
+        self.ax_.legend(
+            loc="upper left" if shaded else "best", fontsize="small", title=title,
+            title_fontsize="small",
+        )  # fmt: skip
+
     @classmethod
+    @known_keywords("plot")
     def from_queries(
         cls,
         queries: Queries,
         *,
-        bin_size: Any = "auto",
+        bin_size: int | str = "auto",
         n_bins: int | None = None,
         strategy: str = "adaptive",
         confidence_level: float = 0.95,
         curve: str | None = None,
         folds: Sequence[Queries] = (),
         name: str | None = None,
-        ax: Any = None,
+        ax: Axes | None = None,
         **plot_options: Any,
     ) -> Self:
         """Draw the curve of queries.
@@ -160,67 +441,39 @@ class AdaptiveCalibrationDisplay(CalibrationPlot, ModelDisplay):
         return display.plot(ax=ax, **plot_options)
 
     @classmethod
-    def from_predictions(
-        cls,
-        y_true: Any,
-        y_prob: Any = None,
-        *,
-        sample_weight: Any = None,
-        pos_label: Any = None,
-        **options: Any,
-    ) -> Self:
-        """Draw the curve of given predictions.
-
-        Parameters
-        ----------
-        y_true : array-like of shape (n_queries,) or Queries
-            Binary labels, or queries in place of both arrays.
-        y_prob : array-like of shape (n_queries,)
-            Predicted probabilities.
-        sample_weight : array-like of shape (n_queries,), default=None
-            Non-negative weights.
-        pos_label : object, default=None
-            The label whose probability `y_prob` gives.
-        **options
-            Keywords of `from_queries` and `plot`.
-
-        Returns
-        -------
-        AdaptiveCalibrationDisplay
-            The drawn display.
-        """
-        queries = as_queries(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label)
-        return cls.from_queries(queries, **options)
-
-    @classmethod
     def _from_folds(cls, folds: list[Queries], **options: Any) -> Self:
         return cls.from_queries(Queries.concat(folds), folds=folds, **options)
 
     @classmethod
+    @known_keywords("plot")
     def compare_strategies(
         cls,
-        y_true: Any,
-        y_prob: Any = None,
+        y_true: ArrayLike | Queries,
+        y_prob: ArrayLike | None = None,
         *,
-        bin_size: Any = "auto",
+        bin_size: int | str = "auto",
         n_bins: Sequence[int] = (10, 50),
-        sample_weight: Any = None,
-        pos_label: Any = None,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        pos_label: object = None,
         **plot_options: Any,
     ) -> list[Self]:
         """Draw adaptive bins beside bins of fixed width, to show what fixed width hides.
 
         Parameters
         ----------
-        y_true : array-like of shape (n_queries,) or Queries
-            Binary labels, or queries in place of both arrays.
-        y_prob : array-like of shape (n_queries,)
-            Predicted probabilities.
+        y_true : array-like of shape (n_samples,) or Queries
+            True labels, or queries in place of both arrays.
+        y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+            Predicted probabilities: of the positive class, or of every class.
         bin_size : int or "auto", default="auto"
             Of the adaptive bins.
         n_bins : sequence of int, default=(10, 50)
-            Numbers of bins of fixed width, a picture each.
-        sample_weight : array-like of shape (n_queries,), default=None
+            Numbers of bins of fixed width, with one picture for each.
+        classes : array-like of shape (n_classes,), default=None
+            The class of each column of a 2-D `y_prob`; by default the sorted
+            labels of `y_true`.
+        sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights.
         pos_label : object, default=None
             The label whose probability `y_prob` gives.
@@ -232,7 +485,11 @@ class AdaptiveCalibrationDisplay(CalibrationPlot, ModelDisplay):
         list of AdaptiveCalibrationDisplay
             The displays from left to right; the adaptive one is the last.
         """
-        queries = as_queries(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label)
+        if "ax" in plot_options:
+            raise ValueError("The pictures have a figure of their own: leave ax out.")
+        queries = as_queries(
+            y_true, y_prob, classes=classes, sample_weight=sample_weight, pos_label=pos_label
+        )
         count = len(n_bins) + 1
         _, axes = pyplot().subplots(
             1, count, figsize=(4.2 * count, 4.8), layout="constrained", squeeze=False
@@ -252,3 +509,14 @@ class AdaptiveCalibrationDisplay(CalibrationPlot, ModelDisplay):
             ax.set_title(f"{len(bins)} bins of {title}\ncalibration error {bins.error():.3f}")
             displays.append(display)
         return displays
+
+
+def _error_name(result: CalibrationErrorResult) -> str:
+    return "squared calibration error" if result.squared else "calibration error"
+
+
+def _error_text(result: CalibrationErrorResult) -> str:
+    low, high = result.confidence_interval
+    # Squares of small numbers need more digits.
+    digits = 5 if result.squared else 3
+    return f"{result.error:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sklearn_calib._results import ConfidenceInterval, percent
+from sklearn_calib._results import ConfidenceInterval, percent, to_frame
 from sklearn_calib._validation import Array, check_integer
-from sklearn_calib.display._matplotlib import (
+from sklearn_calib.display._axes import (
     COLOURS,
     despine_axes,
     draw_band,
@@ -22,7 +22,12 @@ from sklearn_calib.display._matplotlib import (
     pyplot,
     remember,
 )
+from sklearn_calib.display._keywords import known_keywords
 from sklearn_calib.explore import CountPosterior
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
 
 __all__ = ["CountDisplay"]
 
@@ -106,7 +111,7 @@ class CountDisplay:
     >>> from sklearn_calib.explore import AgentRule, count_corpus, country_lexicon
     >>> corpus = make_event_corpus(300, random_state=0)
     >>> rule = AgentRule(country_lexicon())
-    >>> posterior = count_corpus(corpus.documents, corpus.model, rule, random_state=0)
+    >>> posterior = count_corpus(corpus.X, corpus.model, rule, random_state=0)
     >>> display = CountDisplay.from_posterior(posterior, keys=["USA", "IRQ"])
     >>> display.ax_.get_ylabel()
     'Count [95% interval]'
@@ -130,9 +135,28 @@ class CountDisplay:
         self.best = best
         self.x_label = x_label
 
+    def __repr__(self) -> str:
+        series = ", ".join(str(key) for key in self.keys)
+        if len(self.keys) > 3:
+            series = f"{len(self.keys)} series"
+        return f"<{type(self).__name__}: counts of {series} in {len(self.x)} periods>"
+
+    def to_frame(self) -> DataFrame:
+        """Return the counts as a pandas DataFrame, one row per period and series."""
+        low, high = self.confidence_interval
+        columns = {"mean": self.mean, "low": low, "high": high, "best": self.best}
+        return to_frame(
+            {
+                "period": np.repeat(self.x, len(self.keys)),
+                "key": self.keys * len(self.x),
+                **{name: v.ravel() for name, v in columns.items() if v is not None},
+            }
+        )
+
+    @known_keywords()
     def plot(
         self,
-        ax: Any = None,
+        ax: Axes | None = None,
         *,
         panels: bool = False,
         n_columns: int = 4,
@@ -327,6 +351,7 @@ class CountDisplay:
         self.ax_.legend(handles=handles, fontsize="small", **options)
 
     @classmethod
+    @known_keywords("plot")
     def from_posterior(
         cls,
         posterior: CountPosterior,
@@ -334,7 +359,7 @@ class CountDisplay:
         *,
         confidence_level: float = 0.95,
         method: str = "auto",
-        ax: Any = None,
+        ax: Axes | None = None,
         **plot_options: Any,
     ) -> CountDisplay:
         """Draw counts.

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import special
 
 from sklearn_calib._validation import Array
-from sklearn_calib.queries import Queries
+from sklearn_calib.queries._queries import Queries
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # Edges of the cells: one in ten thousand apart, and a quarter apart in log-odds.
 GRIDS = {
@@ -82,15 +85,26 @@ class PredictionCounts:
         return np.add.reduceat(cells[:last], starts), shown
 
 
-def histogram_axes(ax: Any) -> Any:
+# In inches: the gap between axes and histogram, and the height of the histogram.
+_GAP, _HEIGHT = 0.12, 0.78
+
+
+def histogram_axes(ax: Axes) -> Axes:
     """Return a small axes below, for the histograms of all curves on these axes."""
     from matplotlib.transforms import ScaledTranslation, blended_transform_factory
 
+    # Clearing the axes takes the histogram away and leaves them as this function makes them:
+    # `restore_axes` needs to know where they were.
+    ax._sklearn_calib_place = ax.get_position(original=True)  # type: ignore[attr-defined]
+    if ax.figure.get_layout_engine() is None:
+        # Nobody else makes room for it.
+        _raise_bottom(ax)
     # As wide as the axes, and in inches from their lower edge: a layout engine can make room
     # for it, which it cannot for something that grows with the axes.
-    inches = ax.figure.dpi_scale_trans + ScaledTranslation(0, 0, ax.transAxes)
+    corner = ScaledTranslation(0, 0, ax.transAxes)  # type: ignore[arg-type]
+    inches = ax.figure.dpi_scale_trans + corner
     below = ax.inset_axes(
-        (0.0, -0.9, 1.0, 0.78),
+        (0.0, -_GAP - _HEIGHT, 1.0, _HEIGHT),
         transform=blended_transform_factory(ax.transAxes, inches),
         sharex=ax,
     )
@@ -98,18 +112,35 @@ def histogram_axes(ax: Any) -> Any:
     below.set_xlabel(ax.get_xlabel())
     ax.set_xlabel("")
     ax.tick_params(axis="x", labelbottom=False)
-    # Clearing the axes takes the histogram away and leaves this: see `open_axes`.
-    ax._sklearn_calib_hidden = True
     return below
 
 
-def name_counts(below: Any, counts: list[PredictionCounts]) -> None:
+def _raise_bottom(ax: Axes) -> None:
+    """Move the lower edge of axes up, by at most half their height."""
+    box, figure = ax.get_position(original=True), ax.figure
+    up = min((_GAP + _HEIGHT) * figure.dpi / figure.bbox.height, box.height / 2)
+    ax.set_position((box.x0, box.y0 + up, box.width, box.height - up))
+    # A layout that comes later may still move the axes.
+    ax.set_in_layout(True)
+
+
+def restore_axes(ax: Axes) -> None:
+    """Undo what `histogram_axes` did to axes that have been cleared since."""
+    place = getattr(ax, "_sklearn_calib_place", None)
+    if place is not None:
+        ax.tick_params(axis="x", labelbottom=True)
+        ax.set_position(place)
+        ax.set_in_layout(True)
+        ax._sklearn_calib_place = None  # type: ignore[attr-defined]
+
+
+def name_counts(below: Axes, counts: list[PredictionCounts]) -> None:
     """Say what the bars count, and use powers of ten where they are very uneven."""
     weighted = sorted({part.weighted for part in counts})
     name = " or ".join("weight" if part else "queries" for part in weighted).capitalize()
     below.set_ylabel(name, fontsize="small")
     for patch in below.patches:
-        heights = patch.get_data().values
+        heights = patch.get_data().values  # type: ignore[attr-defined]
         positive = heights[heights > 0]
         if len(positive) and positive.max() > 50 * np.median(positive):
             below.set_yscale("log")

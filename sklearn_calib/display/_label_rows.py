@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sklearn_calib.display._matplotlib import plain_text
-from sklearn_calib.metrics import LabelCalibration
+from sklearn_calib.display._axes import plain_text
+from sklearn_calib.metrics._labels import LabelCalibration
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import LineCollection
+    from matplotlib.lines import Line2D
 
 
 @dataclass(eq=False)
@@ -17,9 +22,9 @@ class LabelDrawing:
     """One model on its axes: its numbers and its artists."""
 
     table: LabelCalibration
-    points: Any
-    intervals: Any
-    averages: Any
+    points: Line2D
+    intervals: LineCollection
+    averages: Line2D
 
     def place(self, rows: dict[Any, int], offset: float) -> None:
         """Put the points and intervals into their rows."""
@@ -70,7 +75,7 @@ def average_sizes(tables: Sequence[LabelCalibration], averages: Sequence[int]) -
 
 
 def arrange(
-    ax: Any, drawings: list[LabelDrawing], labels: list[Any], averages: Sequence[int]
+    ax: Axes, drawings: list[LabelDrawing], labels: list[Any], averages: Sequence[int]
 ) -> None:
     """Put every model on these axes into rows of labels, and averages below them."""
     tables = [drawing.table for drawing in drawings]
@@ -101,12 +106,25 @@ def arrange(
     ax.axhline(len(labels) - 0.25, color="0.7", linewidth=0.8, gid="separator")
 
 
-def legend_above_rows(ax: Any, handles: list[Any]) -> None:
+def _legend_shape(names: Sequence[str]) -> tuple[int, int]:
+    """Return the rows and columns of a legend that is about as wide as the figure."""
+    columns = max(1, min(len(names), 60 // (max(map(len, names)) + 5)))
+    return -(-len(names) // columns), columns
+
+
+def legend_inches(names: Sequence[str]) -> float:
+    """Return how much room a legend of these names needs."""
+    return 0.15 + 0.2 * _legend_shape(names)[0]
+
+
+def draw_legend(ax: Axes, handles: list[Line2D]) -> None:
     """Draw a legend in a strip of its own above the first row, where it hides no points."""
-    longest = max(len(handle.get_label()) for handle in handles)
-    columns = max(1, min(len(handles), 60 // (longest + 5)))
-    ax.legend(handles=handles, loc="upper right", ncols=columns, fontsize="small", frameon=False)
-    inches = 0.15 + 0.2 * -(-len(handles) // columns)
+    names = [str(handle.get_label()) for handle in handles]
+    ax.legend(
+        handles=handles, loc="upper right", ncols=_legend_shape(names)[1], fontsize="small",
+        frameon=False,
+    )  # fmt: skip
+    inches = legend_inches(names)
     bottom, top = ax.get_ylim()
     height = ax.get_window_extent().height / ax.figure.dpi
     ax.set_ylim(bottom, top - inches * (bottom - top) / max(height - inches, inches))

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
-from sklearn_calib._results import percent
+from sklearn_calib._results import percent, to_frame
 from sklearn_calib._validation import check_integer, check_option
-from sklearn_calib.display._label_rows import (
-    LabelDrawing,
-    arrange,
-    average_sizes,
-    legend_above_rows,
-    sort_labels,
-)
-from sklearn_calib.display._matplotlib import (
+from sklearn_calib.display._axes import (
     despine_axes,
     drawings_on,
     free_colours,
@@ -26,14 +19,32 @@ from sklearn_calib.display._matplotlib import (
     pyplot,
     remember,
 )
-from sklearn_calib.display._models import fold_queries
-from sklearn_calib.metrics import AdaptiveBinCalibrationError, LabelCalibration, label_calibration
-from sklearn_calib.queries import Queries
+from sklearn_calib.display._keywords import known_keywords
+from sklearn_calib.display._label_rows import (
+    LabelDrawing,
+    arrange,
+    average_sizes,
+    draw_legend,
+    legend_inches,
+    sort_labels,
+)
+from sklearn_calib.display._query_display import QueryDisplay
+from sklearn_calib.metrics._labels import LabelCalibration, label_calibration
+from sklearn_calib.queries._queries import Queries
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import LineCollection
+    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.lines import Line2D
+    from pandas import DataFrame
+
+Model = TypeVar("Model")
 
 __all__ = ["LabelCalibrationDisplay"]
 
 
-class LabelCalibrationDisplay:
+class LabelCalibrationDisplay(QueryDisplay):
     """Calibration error with its interval for each label, for one model or several.
 
     It is recommended to use `from_estimator`, `from_predictions` or
@@ -73,9 +84,15 @@ class LabelCalibrationDisplay:
     'Calibration error [95% interval]'
     """
 
+    figure_: Figure | SubFigure
+    ax_: Axes
+    points_: dict[str, Line2D]
+    intervals_: dict[str, LineCollection]
+    averages_: dict[str, Line2D]
+
     def __init__(
         self,
-        tables: Mapping[str, LabelCalibration] | LabelCalibration,
+        tables: LabelCalibration | Mapping[str, LabelCalibration],
         *,
         name: str | None = None,
     ) -> None:
@@ -83,18 +100,41 @@ class LabelCalibrationDisplay:
         if not self.tables:
             raise ValueError("There is nothing to draw: pass at least one LabelCalibration.")
 
+    def to_frame(self) -> DataFrame:
+        """Return the errors as a pandas DataFrame, one row per model and label."""
+        parts = [
+            {"model": [name] * len(table), **table._columns(), "label": table.labels.tolist()}
+            for name, table in self.tables.items()
+        ]
+        names = dict.fromkeys(name for part in parts for name in part)
+        # A note is there only where a table has something to note.
+        return to_frame(
+            {
+                name: [v for part in parts for v in part.get(name, [""] * len(part["model"]))]
+                for name in names
+            }
+        )
+
+    def _summary(self) -> str:
+        n_labels = len({label for table in self.tables.values() for label in table.labels.tolist()})
+        models = ", ".join(name for name in self.tables if name)
+        if len(self.tables) > 3:
+            models = f"{len(self.tables)} models"
+        return f"calibration errors of {n_labels} labels{f' by {models}' if models else ''}"
+
+    @known_keywords()
     def plot(
         self,
-        ax: Any = None,
+        ax: Axes | None = None,
         *,
         sort: str = "count",
         max_labels: int | None = None,
         averages: Sequence[int] = (5, 10),
         legend: bool = True,
         despine: bool = False,
-        point_kwargs: dict[str, Any] | None = None,
-    ) -> LabelCalibrationDisplay:
-        """Draw a row for each label.
+        point_kwargs: Mapping[str, Any] | None = None,
+    ) -> Self:
+        """Draw one row for each label.
 
         Parameters
         ----------
@@ -133,17 +173,19 @@ class LabelCalibrationDisplay:
             tables = [*(other.table for other in others), *tables]
         labels = sort_labels(tables, sort, max_labels)
         n_rows = len(labels) + len(average_sizes(tables, averages)) + 0.5
-        height = float(np.clip(1.2 + n_rows * 0.16 * (1 + 0.35 * len(tables)), 2.5, 24.0))
-        self.figure_, self.ax_ = new_axes(ax, figsize=(6.0, height))
+        height = 1.2 + n_rows * 0.16 * (1 + 0.35 * len(tables))
+        if legend and len(self.tables) > 1:
+            height += legend_inches(list(self.tables))
+        self.figure_, self.ax_ = new_axes(ax, figsize=(6.0, float(np.clip(height, 2.5, 24.0))))
         ax = self.ax_
         colours = free_colours((o.points.get_color() for o in others), len(self.tables))
-        style = {"linestyle": "none", "marker": "o", "markersize": 4}
+        style: dict[str, Any] = {"linestyle": "none", "marker": "o", "markersize": 4}
         style |= line_options(point_kwargs)
         self.points_, self.intervals_, self.averages_ = {}, {}, {}
         drawings = list(others)
-        for colour, (name, table) in zip(colours, self.tables.items(), strict=True):
+        for free, (name, table) in zip(colours, self.tables.items(), strict=True):
             label = plain_text(name or f"model {len(drawings) + 1}")
-            (points,) = ax.plot([], [], **{"color": colour, "label": label, **style})
+            (points,) = ax.plot([], [], **{"color": free, "label": label, **style})
             colour = points.get_color()
             (means,) = ax.plot(
                 [], [], **{**style, "color": colour, "marker": "D", "label": "_means"}
@@ -155,7 +197,7 @@ class LabelCalibrationDisplay:
             remember(points, drawings[-1])
         arrange(ax, drawings, labels, averages)
         if legend and len(drawings) > 1:
-            legend_above_rows(ax, [drawing.points for drawing in drawings])
+            draw_legend(ax, [drawing.points for drawing in drawings])
         level = tables[0].confidence_level
         ax.set_xlabel(f"Calibration error [{percent(level)} interval]")
         ax.set_ylabel("Label (count)")
@@ -166,30 +208,28 @@ class LabelCalibrationDisplay:
         return self
 
     @classmethod
-    def from_predictions(
+    def _ask(cls, models: Any, ask: Callable[[Any], Queries]) -> Queries | dict[str, Queries]:
+        if isinstance(models, Mapping):
+            return {name: ask(model) for name, model in models.items()}
+        return ask(models)
+
+    @classmethod
+    @known_keywords("plot")
+    def from_queries(
         cls,
-        y_true: Any,
-        y_prob: Any = None,
+        queries: Queries | Mapping[str, Queries],
         *,
-        classes: Any = None,
-        sample_weight: Any = None,
         confidence_level: float = 0.95,
         name: str | None = None,
-        ax: Any = None,
+        ax: Axes | None = None,
         **plot_options: Any,
-    ) -> LabelCalibrationDisplay:
-        """Draw the errors of given predictions.
+    ) -> Self:
+        """Draw the errors of queries, label by label.
 
         Parameters
         ----------
-        y_true : array-like of shape (n_samples,) or Queries
-            True classes, or queries with labels in place of both arrays.
-        y_prob : array-like of shape (n_samples, n_classes) or dict of such
-            Predicted probabilities; a dict has one entry a model, by name.
-        classes : array-like of shape (n_classes,)
-            The class of each column.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights.
+        queries : Queries, or dict of str to Queries
+            What to draw; a dict has one entry per model, by name.
         confidence_level : float, default=0.95
             Level of each interval on its own.
         name : str, default=None
@@ -197,7 +237,7 @@ class LabelCalibrationDisplay:
         ax : matplotlib Axes, default=None
             Where to draw.
         **plot_options
-            Keywords of `plot`.
+            Further keywords of `plot`.
 
         Returns
         -------
@@ -205,125 +245,14 @@ class LabelCalibrationDisplay:
             The drawn display.
         """
         pyplot()
-        models = _by_name(y_prob, name)
         tables = {
-            key: label_calibration(
-                y_true, proba, classes=classes, sample_weight=sample_weight,
-                confidence_level=confidence_level,
-            )
-            for key, proba in models.items()
-        }  # fmt: skip
-        return cls(tables).plot(ax=ax, **plot_options)
-
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        unit: str = "tag",
-        pairs: Any = None,
-        sample_weight: Any = None,
-        confidence_level: float = 0.95,
-        name: str | None = None,
-        ax: Any = None,
-        **plot_options: Any,
-    ) -> LabelCalibrationDisplay:
-        """Draw the errors of a fitted estimator, or of several.
-
-        Parameters
-        ----------
-        estimator : estimator or dict of str to estimator
-            With `predict_proba` and `classes_`, or with `calibration_queries`.
-        X, y : array-like
-            Data to predict, and the truth.
-        unit : {"tag", "pair"}, default="tag"
-            As in `AdaptiveBinCalibrationError`.
-        pairs : int or list, default=None
-            As in `AdaptiveBinCalibrationError`.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights.
-        confidence_level : float, default=0.95
-            Level of each interval on its own.
-        name : str, default=None
-            Name of a single model in the legend; by default that of the class.
-        ax : matplotlib Axes, default=None
-            Where to draw.
-        **plot_options
-            Keywords of `plot`.
-
-        Returns
-        -------
-        LabelCalibrationDisplay
-            The drawn display.
-        """
-        pyplot()
-        if not isinstance(estimator, Mapping) and name is None:
-            name = type(estimator).__name__
-        scorer = AdaptiveBinCalibrationError(unit=unit, pairs=pairs)
-        tables = {
-            key: label_calibration(
-                scorer.queries(model, X, y, sample_weight=sample_weight),
-                confidence_level=confidence_level,
-            )
-            for key, model in _by_name(estimator, name).items()
+            key: label_calibration(part, confidence_level=confidence_level)
+            for key, part in _by_name(queries, name).items()
         }
         return cls(tables).plot(ax=ax, **plot_options)
 
-    @classmethod
-    def from_cv_results(
-        cls,
-        cv_results: dict[str, Any],
-        X: Any,
-        y: Any,
-        *,
-        unit: str = "tag",
-        pairs: Any = None,
-        sample_weight: Any = None,
-        confidence_level: float = 0.95,
-        name: str | None = None,
-        ax: Any = None,
-        **plot_options: Any,
-    ) -> LabelCalibrationDisplay:
-        """Draw the errors of a cross-validation, the test folds pooled.
 
-        Parameters
-        ----------
-        cv_results : dict
-            What `sklearn.model_selection.cross_validate` returned with
-            `return_estimator=True` and `return_indices=True`.
-        X, y : array-like
-            The data that were passed to it.
-        unit : {"tag", "pair"}, default="tag"
-            As in `AdaptiveBinCalibrationError`.
-        pairs : int or list, default=None
-            As in `AdaptiveBinCalibrationError`.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights.
-        confidence_level : float, default=0.95
-            Level of each interval on its own.
-        name : str, default=None
-            Name in the legend; by default that of the class of the estimators.
-        ax : matplotlib Axes, default=None
-            Where to draw.
-        **plot_options
-            Keywords of `plot`.
-
-        Returns
-        -------
-        LabelCalibrationDisplay
-            The drawn display.
-        """
-        pyplot()
-        scorer = AdaptiveBinCalibrationError(unit=unit, pairs=pairs)
-        queries = Queries.concat(fold_queries(scorer, cv_results, X, y, sample_weight))
-        name = type(cv_results["estimator"][0]).__name__ if name is None else name
-        table = label_calibration(queries, confidence_level=confidence_level)
-        return cls(table, name=name).plot(ax=ax, **plot_options)
-
-
-def _by_name(models: Any, name: str | None) -> dict[str, Any]:
+def _by_name(models: Model | Mapping[str, Model], name: str | None) -> dict[str, Model]:
     """Return models by name; a single one may have none."""
     if not isinstance(models, Mapping):
         return {name or "": models}

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sklearn_calib._validation import Array, check_zoom
-from sklearn_calib.display._histogram import PredictionCounts
-from sklearn_calib.display._matplotlib import COLOURS, drawings_on
-from sklearn_calib.metrics import CalibrationBins
+from sklearn_calib.display._axes import COLOURS, drawings_on
+from sklearn_calib.display._histogram import PredictionCounts, restore_axes
+from sklearn_calib.metrics._bins import CalibrationBins
+from sklearn_calib.metrics._curves import CalibrationCurve
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import Collection
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import StepPatch
 
 # As near to 0 and 1 as a logit axis goes.
 _NEAREST = 1e-12
@@ -24,13 +31,13 @@ class CurveDrawing:
     limits: tuple[float, float]
     zoomed: bool
     colour: Any = None
-    artists: list[Any] = field(default_factory=list)
-    marks: Any = None
+    artists: list[Line2D | Collection] = field(default_factory=list)
+    marks: Collection | None = None
     reference: bool = False
     shaded: bool = False
     counts: PredictionCounts | None = None
-    below: Any = None
-    bars: Any = None
+    below: Axes | None = None
+    bars: StepPatch | None = None
 
     @property
     def ends(self) -> Array:
@@ -49,7 +56,7 @@ class CurveDrawing:
         low, high = self.limits
         return np.where(values <= 0.0, low, np.where(values >= 1.0, high, values))
 
-    def add_bars(self, below: Any, counts: PredictionCounts) -> None:
+    def add_bars(self, below: Axes, counts: PredictionCounts) -> None:
         """Draw the histogram of the predictions."""
         self.counts, self.below = counts, below
         heights, edges = counts.bars(self.scale, self.limits, self.zoomed)
@@ -64,39 +71,44 @@ class CurveDrawing:
                 _move(artist, old, self.ends)
             if self.marks is not None:
                 _move(self.marks, old[:1], self.ends[:1])
-        if self.counts is not None:
+        if self.counts is not None and self.bars is not None:
             self.bars.set_data(*self.counts.bars(self.scale, limits, zoomed))
 
 
-def _move(artist: Any, old: Array, new: Array) -> None:
+def _move(artist: Line2D | Collection, old: Array, new: Array) -> None:
     """Move the vertices of an artist that lie at old ends to the new ones."""
-    lines = hasattr(artist, "get_paths")
-    for path in artist.get_paths() if lines else [artist.get_path()]:
-        vertices = np.array(path.vertices, dtype=float)
+
+    def moved(vertices: Array) -> Array:
+        there = np.array(vertices, dtype=float)
         for column, (before, after) in enumerate(zip(old, new, strict=True)):
             for place, end in zip(before, after, strict=True):
-                vertices[path.vertices[:, column] == place, column] = end
-        if lines:
-            path.vertices = vertices
-        else:
-            artist.set_data(*vertices.T)
+                there[vertices[:, column] == place, column] = end
+        return there
+
+    if hasattr(artist, "get_paths"):
+        for path in artist.get_paths():
+            path.vertices = moved(np.asarray(path.vertices))
+    else:
+        artist.set_data(*moved(np.asarray(artist.get_path().vertices)).T)
     artist.stale = True
 
 
 def open_axes(
-    ax: Any, scale: str, zoom: tuple[float, float] | None, bins: CalibrationBins
+    ax: Axes,
+    scale: str,
+    zoom: tuple[float, float] | None,
+    points: CalibrationBins | CalibrationCurve,
 ) -> tuple[CurveDrawing, list[CurveDrawing]]:
     """Set scale, limits and labels; return a new drawing, and those that are there already."""
     others = drawings_on(ax, CurveDrawing)
-    if not others and getattr(ax, "_sklearn_calib_hidden", False):
-        ax.tick_params(axis="x", labelbottom=True)
-        ax._sklearn_calib_hidden = False
+    if not others:
+        restore_axes(ax)
     for other in others:
         if other.scale != scale:
             raise ValueError(
                 f"These axes have a {other.scale} scale: pass scale={other.scale!r}, or other axes."
             )
-    limits, zoomed = _limits(scale, zoom, bins, others)
+    limits, zoomed = _limits(scale, zoom, points, others)
     for other in others:
         if (other.limits, other.zoomed) != (limits, zoomed):
             other.adapt(limits, zoomed)
@@ -115,7 +127,10 @@ def open_axes(
 
 
 def _limits(
-    scale: str, zoom: Any, bins: CalibrationBins, others: list[CurveDrawing]
+    scale: str,
+    zoom: tuple[float, float] | None,
+    points: CalibrationBins | CalibrationCurve,
+    others: list[CurveDrawing],
 ) -> tuple[tuple[float, float], bool]:
     """Return the range to show: the one asked for, now or before, or else all of it."""
     if zoom is not None:
@@ -127,15 +142,17 @@ def _limits(
         return (0.0, 1.0), False
     # The smallest probability that is no 0, and the smallest frequency that a bin can tell
     # from 0, set the ends.
-    values = np.concatenate((bins.prob_pred, bins.prob_true))
+    values = np.concatenate((points.prob_pred, points.prob_true))
     values = np.concatenate((values, 1.0 - values))
-    ends = [0.5 / bins.weight.max(), *values[values > 0.0]]
-    least = float(np.clip(min(ends), 1e-6, 0.01))
+    least = float(np.min(values[values > 0.0]))
+    if isinstance(points, CalibrationBins):
+        least = min(least, 0.5 / float(points.weight.max()))
+    least = float(np.clip(least, 1e-6, 0.01))
     least = min([least, *(other.limits[0] for other in others)])
     return (least, 1.0 - least), False
 
 
-def draw_diagonal(ax: Any) -> Any:
+def draw_diagonal(ax: Axes) -> Line2D:
     """Draw the line of perfect calibration, through whatever range the axes show."""
     return ax.axline(
         (0.25, 0.25), (0.75, 0.75), linestyle="--", color="0.4", linewidth=1,
@@ -143,7 +160,7 @@ def draw_diagonal(ax: Any) -> Any:
     )  # fmt: skip
 
 
-def shade_confidence(ax: Any, scale: str) -> None:
+def shade_confidence(ax: Axes, scale: str) -> None:
     """Shade the regions in which predictions are too extreme, or not extreme enough."""
     x = np.linspace(0.0, 0.5, 101)
     if scale == "logit":

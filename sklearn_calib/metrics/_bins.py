@@ -248,6 +248,36 @@ def bins_of(binned: BinnedQueries, strategy: str = "adaptive") -> CalibrationBin
     )
 
 
+def join_bins(bins: CalibrationBins) -> CalibrationBins:
+    """Join neighbouring bins where there are more than `bin_size="auto"` makes.
+
+    Intervals and tests use many narrow bins, which are too noisy to look at one by one.
+    """
+    squares = np.square(bins.weight) / bins.effective_count
+    number = max(10, math.ceil(np.cbrt(bins.effective_count.sum()) - 1e-9))
+    if len(bins) <= number:
+        return bins
+    # A bin belongs to the part of the total weight that its middle lies in.
+    middle = np.cumsum(bins.weight) - bins.weight / 2.0
+    part = np.floor(middle * (number / bins.weight.sum())).astype(int)
+    starts = np.flatnonzero(np.diff(part, prepend=-1))
+
+    def add(values: Array) -> Array:
+        return np.add.reduceat(values, starts)
+
+    weight = add(bins.weight)
+    return CalibrationBins(
+        count=add(bins.count),
+        weight=weight,
+        prob_pred=add(bins.weight * bins.prob_pred) / weight,
+        prob_true=np.clip(add(bins.weight * bins.prob_true) / weight, 0.0, 1.0),
+        low=bins.low[starts],
+        high=bins.high[np.append(starts[1:], len(bins)) - 1],
+        strategy=bins.strategy,
+        effective_count=np.square(weight) / add(squares),
+    )
+
+
 def calibration_bins(
     y_true: ArrayLike | Queries,
     y_prob: ArrayLike | None = None,
@@ -260,6 +290,10 @@ def calibration_bins(
     pos_label: object = None,
 ) -> CalibrationBins:
     """Sort queries by prediction and cut them into bins.
+
+    The means of the bins are the points of a calibration curve, also known as
+    a reliability diagram. Over bins of equal width, ``error("l1")`` of the
+    result is the expected calibration error (ECE).
 
     Parameters
     ----------

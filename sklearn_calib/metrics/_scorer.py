@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 
 from sklearn_calib._sklearn import ScorerBase, register_scorers
 from sklearn_calib.metrics._error import ErrorMeasure, adaptive_bin_calibration_error
-from sklearn_calib.queries._estimator import ask_estimator
+from sklearn_calib.queries._estimator import ask_estimator, join_options
 
 __all__ = ["AdaptiveBinCalibrationError"]
 
@@ -131,13 +131,7 @@ class AdaptiveBinCalibrationError(BaseEstimator, ScorerBase):
     ) -> float:
         """Return minus the error; scikit-learn calls this with its cache of predictions."""
         measure = ErrorMeasure(self.bin_size, self.n_bins, self.norm, self.squared, self.debias)
-        options = dict(self.query_options or {})
-        # Only what was asked for is passed on, so that an estimator need not know of
-        # options that make no sense for it.
-        if self.pos_label is not None:
-            options["pos_label"] = self.pos_label
-        if self.average == "top_label":
-            options["average"] = self.average
+        options = join_options(self.query_options, self.average, self.pos_label)
         queries = ask_estimator(estimator, X, y_true, sample_weight, options, method_caller)
         return -measure.of_queries(queries, self.average)
 

@@ -110,6 +110,26 @@ def ask_estimator(
     return classifier_queries(y, proba, classes=classes, sample_weight=sample_weight, **options)
 
 
+def join_options(
+    query_options: Mapping[str, Any] | None, average: str, pos_label: object
+) -> dict[str, Any]:
+    """Return what a model is asked: options of its own, and those of a classifier that are set.
+
+    Only what was asked for is passed on, so that a model need not know of options that make no
+    sense for it. "macro" asks what "micro" asks.
+    """
+    if not isinstance(query_options, Mapping | None):
+        raise TypeError(
+            f"query_options must be a dict, such as {{'unit': 'pair'}}; got {query_options!r}."
+        )
+    options = dict(query_options or {})
+    if pos_label is not None:
+        options["pos_label"] = pos_label
+    if average not in ("micro", "macro"):
+        options["average"] = average
+    return options
+
+
 def check_query_options(model: Any, options: Mapping[str, Any]) -> None:
     """Refuse options that the method `calibration_queries` of a model does not have."""
     taken = signature(model.calibration_queries).parameters

@@ -1,5 +1,5 @@
-"""A report on a file of predictions, for people without a notebook."""
+"""A report on predictions: from Python, and from the command line for people without a notebook."""
 
-from sklearn_calib.report._command import main
+from sklearn_calib.report._report import Report, calibration_report
 
-__all__ = ["main"]
+__all__ = ["Report", "calibration_report"]

@@ -10,19 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_calib.queries._as_queries import as_queries
-from sklearn_calib.queries._classifier import classifier_queries
-from sklearn_calib.queries._queries import Queries
-from sklearn_calib.report._page import page
+from sklearn_calib import __version__
+from sklearn_calib._validation import Array
 from sklearn_calib.report._read import FileError, as_labels, as_numbers, read_columns
-from sklearn_calib.report._summary import summarise
+from sklearn_calib.report._report import Report, calibration_report
 
 
-def parser() -> argparse.ArgumentParser:
+def parser(prog: str) -> argparse.ArgumentParser:
     """Return the parser of the command line."""
-    top = argparse.ArgumentParser(
-        prog="python -m sklearn_calib", description="Measure the calibration of predictions."
-    )
+    top = argparse.ArgumentParser(prog=prog, description="Measure the calibration of predictions.")
+    top.add_argument("--version", action="version", version=f"sklearn-calib {__version__}")
     commands = top.add_subparsers(dest="command", required=True)
     report = commands.add_parser("report", help="report on a file of predictions")
     report.add_argument("file", type=Path, help="CSV, TSV, JSON lines or Parquet, with a header")
@@ -43,6 +40,9 @@ def parser() -> argparse.ArgumentParser:
     report.add_argument("--pos-label", help="the label whose probability is given")
     report.add_argument("--group", metavar="COLUMN", help="sentence, document or person")
     report.add_argument("--weight", metavar="COLUMN", help="weights")
+    bins = report.add_mutually_exclusive_group()
+    bins.add_argument("--bin-size", type=int, metavar="N", help="queries per bin of the curve")
+    bins.add_argument("--n-bins", type=int, metavar="N", help="number of bins of the curve")
     report.add_argument("--confidence-level", type=float, default=0.95, metavar="LEVEL")
     report.add_argument("--out", type=Path, metavar="FILE", help="write a page of HTML")
     return top
@@ -63,15 +63,13 @@ def _like(labels: Any, text: str) -> Any:
     return text
 
 
-def _queries(arguments: argparse.Namespace) -> Queries:
+def _report(arguments: argparse.Namespace) -> Report:
     names = [arguments.y_true, *arguments.y_prob]
     names += [name for name in (arguments.group, arguments.weight) if name is not None]
     columns = read_columns(arguments.file, list(dict.fromkeys(names)))
     y = as_labels(columns[arguments.y_true], arguments.y_true)
     proba = [as_numbers(columns[name], name, commas=True) for name in arguments.y_prob]
-    weight = None
-    if arguments.weight is not None:
-        weight = as_numbers(columns[arguments.weight], arguments.weight)
+    options: dict[str, Any] = {}
     if len(proba) == 1:
         if arguments.classes is not None:
             raise FileError("--classes goes with several probability columns, and there is one.")
@@ -79,49 +77,66 @@ def _queries(arguments: argparse.Namespace) -> Queries:
         if positive is not None and positive in y.tolist():
             # One class against the rest, however many they are.
             y, positive = y == positive, None
-        queries = as_queries(y, proba[0], sample_weight=weight, pos_label=positive)
+        options["pos_label"] = positive
     else:
         if arguments.pos_label is not None:
             raise FileError("--pos-label goes with one probability column; there are several.")
-        classes = arguments.y_prob if arguments.classes is None else arguments.classes
-        if len(classes) != len(proba):
-            raise FileError(
-                f"--classes names {len(classes)} classes for {len(proba)} probability columns."
-            )
-        named = [_like(y, name) for name in classes]
-        for label in sorted(set(y.tolist()) - set(named), key=str):
-            raise FileError(
-                f"the label {label!r} of column {arguments.y_true!r} has no probability column; "
-                "name the class of each column with --classes."
-            )
-        queries = classifier_queries(
-            y, np.column_stack(proba), classes=named,
-            sample_weight=weight,
-        )  # fmt: skip
+        options["classes"] = _classes(arguments, y)
+    if arguments.weight is not None:
+        options["sample_weight"] = as_numbers(columns[arguments.weight], arguments.weight)
     if arguments.group is not None:
-        for row, value in enumerate(columns[arguments.group], start=1):
-            if value is None or value == "":
-                raise FileError(f"column {arguments.group!r}, row {row}: the group is missing.")
-        group = np.unique(np.array([str(g) for g in columns[arguments.group]]), return_inverse=True)
-        repeats = len(queries) // len(y)
-        queries = queries.with_groups(np.repeat(group[1], repeats))
-    return queries
+        options["groups"] = _groups(columns[arguments.group], arguments.group)
+    if arguments.bin_size is not None:
+        options["bin_size"] = arguments.bin_size
+    return calibration_report(
+        y,
+        proba[0] if len(proba) == 1 else np.column_stack(proba),
+        n_bins=arguments.n_bins,
+        confidence_level=arguments.confidence_level,
+        name=arguments.file.name,
+        random_state=0,
+        **options,
+    )
 
 
-def main(arguments: list[str] | None = None) -> int:
+def _classes(arguments: argparse.Namespace, y: Array) -> list[Any]:
+    """Return the class of each probability column."""
+    classes = arguments.y_prob if arguments.classes is None else arguments.classes
+    if len(classes) != len(arguments.y_prob):
+        raise FileError(
+            f"--classes names {len(classes)} classes for {len(arguments.y_prob)} probability "
+            "columns."
+        )
+    named = [_like(y, name) for name in classes]
+    for label in sorted(set(y.tolist()) - set(named), key=str):
+        raise FileError(
+            f"the label {label!r} of column {arguments.y_true!r} has no probability column; "
+            "name the class of each column with --classes."
+        )
+    return named
+
+
+def _groups(values: list[Any], name: str) -> list[str]:
+    """Return a column of groups; none may be missing."""
+    for row, value in enumerate(values, start=1):
+        if value is None or value == "":
+            raise FileError(f"column {name!r}, row {row}: the group is missing.")
+    return [str(value) for value in values]
+
+
+def main(arguments: list[str] | None = None, *, prog: str = "sklearn-calib") -> int:
     """Run the command line and return its exit code."""
-    options = parser().parse_args(arguments)
+    options = parser(prog).parse_args(arguments)
     try:
         if options.out is not None and not options.out.parent.is_dir():
             raise FileError(f"--out {options.out}: there is no folder {options.out.parent}.")
         both = options.out is not None and options.out.exists() and options.file.exists()
         if both and options.out.samefile(options.file):
             raise FileError(f"--out {options.out} is the file of predictions itself.")
-        queries = _queries(options)
-        summary = summarise(queries, confidence_level=options.confidence_level)
-        print(summary.text())
+        report = _report(options)
+        print(report)
         if options.out is not None:
-            options.out.write_text(page(summary, options.file.name), encoding="utf-8")
+            report.save(options.out)
             print(f"\nwrote {options.out}")
         sys.stdout.flush()
     except BrokenPipeError:

@@ -1,19 +1,18 @@
-"""The report as one self-contained HTML page."""
+"""The report as one self-contained HTML page, and as a short view for notebooks."""
 
 from __future__ import annotations
 
 import io
 import re
+from base64 import b64encode
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sklearn_calib.display import (
-    AdaptiveCalibrationDisplay,
-    BinSizeDisplay,
-    LabelCalibrationDisplay,
-)
-from sklearn_calib.display._matplotlib import pyplot
-from sklearn_calib.report._summary import Summary
+from sklearn_calib.display import BinSizeDisplay, LabelCalibrationDisplay
+from sklearn_calib.metrics import LabelCalibration
+
+if TYPE_CHECKING:
+    from sklearn_calib.report._report import Report
 
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1b1f24; --soft: #57606a; --paper: #ffffff;
@@ -26,6 +25,7 @@ body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(
 h1 { font-size: 1.6rem; margin-bottom: 0.2rem; } h2 { font-size: 1.2rem; margin-top: 2rem; }
 p.lead { color: var(--soft); margin-top: 0; }
 table { border-collapse: collapse; width: 100%; }
+caption { text-align: left; color: var(--soft); padding: 0 0.6rem 0.3rem; }
 td, th { padding: 0.25rem 0.6rem; border-bottom: 1px solid var(--line); text-align: left; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
 td.part { padding-left: 2rem; }
@@ -42,12 +42,20 @@ p.note { border-left: 3px solid #d55e00; padding-left: 0.7rem; }
 """.strip()
 
 
+def _saved(figure: Any, kind: str, **options: Any) -> bytes:
+    """Return a figure as the bytes of a file, and close it."""
+    # Whoever has a figure has matplotlib.
+    import matplotlib.pyplot as plt
+
+    stream = io.BytesIO()
+    figure.savefig(stream, format=kind, **options)
+    plt.close(figure)
+    return stream.getvalue()
+
+
 def _svg(figure: Any, name: str) -> str:
     """Return a figure as an SVG element, with ids that no other figure on the page has."""
-    stream = io.StringIO()
-    figure.savefig(stream, format="svg", metadata={"Date": None})
-    pyplot().close(figure)
-    text = stream.getvalue()
+    text = _saved(figure, "svg", metadata={"Date": None}).decode()
     text = text[text.index("<svg") :]
     text = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', text)
     return re.sub(r'(url\(#|href="#)', rf"\g<1>{name}-", text)
@@ -58,22 +66,30 @@ def _figure(display: Any, name: str, caption: str) -> str:
     return f"<figure id='{name}'>{picture}<figcaption>{escape(caption)}</figcaption></figure>"
 
 
-def _summary_table(summary: Summary) -> str:
+def _summary_table(report: Report) -> str:
     rows = "".join(
         f"<tr><td{' class=part' if name.startswith(' ') else ''}>{escape(name)}</td>"
         f"<td class='number'>{escape(value)}</td></tr>"
-        for name, value in summary.rows()
+        for name, value in report.rows()
     )
-    return f"<table id='summary'>{rows}</table>"
+    return f"<table id='summary'>{_caption(report)}{rows}</table>"
 
 
-def _label_table(summary: Summary) -> str:
-    assert summary.labels is not None
-    table = summary.labels.most_common()
+def _caption(report: Report) -> str:
+    if report.labels is None:
+        return ""
+    return (
+        f"<caption>All {len(report.labels)} labels pooled: these numbers are over the questions "
+        "about every label.</caption>"
+    )
+
+
+def _label_table(labels: LabelCalibration) -> str:
+    table = labels.most_common()
     low, high = table.confidence_interval
     head = "".join(
         f"<th class='number'>{name}</th>"
-        for name in ("count", "error", "low", "high", "too high by")
+        for name in ("count", "error", "low", "high", "too high by", "adjusted p")
     )
     rows = "".join(
         f"<tr><td>{escape(str(label))}</td><td class='number'>{table.count[i]:,}</td>"
@@ -81,7 +97,7 @@ def _label_table(summary: Summary) -> str:
             f"<td class='number'>{value:.4f}</td>"
             for value in (table.error[i], low[i], high[i], table.mean_gap[i])
         )
-        + "</tr>"
+        + f"<td class='number'>{table.adjusted_pvalue[i]:.3g}</td></tr>"
         for i, label in enumerate(table.labels.tolist())
     )
     return (
@@ -89,35 +105,62 @@ def _label_table(summary: Summary) -> str:
     )
 
 
-def page(summary: Summary, title: str) -> str:
-    """Return the whole page."""
-    queries, level = summary.queries, summary.result.confidence_level
-    curve = AdaptiveCalibrationDisplay.from_queries(
-        queries, confidence_level=level, consistency=True, distribution="histogram", name="model"
+def _curve(report: Report) -> Any:
+    """Draw the curve as the page and the notebook show it."""
+    return report.plot(
+        consistency=True, distribution="histogram", name=report.name if report.name else "model"
     )
-    sizes = BinSizeDisplay.from_predictions(queries, confidence_level=level)
+
+
+def notebook_view(report: Report) -> str:
+    """Return the first numbers and the curve; without matplotlib, the numbers alone."""
+    rows = [row for row in report.rows() if not row[0].startswith(" ")]
+    body = "".join(
+        f"<tr><td>{escape(name)}</td><td>{escape(value)}</td></tr>" for name, value in rows
+    )
+    parts = [f"<p><b>{escape(report.title)}</b></p>", f"<table>{_caption(report)}{body}</table>"]
+    if report.labels is not None:
+        parts.append(report.labels.most_common()._repr_html_())
+    parts += [f"<p>note: {escape(note)}</p>" for note in report.notes]
+    try:
+        display = _curve(report)
+    except ImportError:
+        return "".join(parts)
+    data = b64encode(_saved(display.figure_, "png", dpi=80)).decode()
+    parts.append(f"<img alt='Calibration curve' src='data:image/png;base64,{data}'>")
+    return "".join(parts)
+
+
+def page(report: Report) -> str:
+    """Return the whole page."""
+    title = escape(report.title)
+    curve = _curve(report)
+    sizes = BinSizeDisplay.from_predictions(
+        report.queries, confidence_level=report.confidence_level
+    )
     parts = [
-        f"<h1>Calibration of {escape(title)}</h1>",
+        f"<h1>{title}</h1>",
         "<p class='lead'>Of the predictions that say 70 %, seven in ten should come true.</p>",
-        _summary_table(summary),
-        *(f"<p class='note'>{escape(note)}</p>" for note in summary.notes),
-        "<h2>Calibration curve</h2>",
+        _summary_table(report),
+        *(f"<p class='note'>{escape(note)}</p>" for note in report.notes),
+        "<h2>Calibration curve (reliability diagram)</h2>",
         _figure(
             curve,
             "curve",
             "Each point is a bin of queries with about the same prediction, with a confidence "
             "interval for the frequency behind it. Below the diagonal, predictions are too high. "
-            "The grey band is where points of a perfectly calibrated model would fall.",
+            "The grey band is where points of a perfectly calibrated model would fall. The ECE and "
+            "the parts of the scores are over the same bins.",
         ),
     ]
-    if summary.labels is not None:
-        labels = LabelCalibrationDisplay(summary.labels).plot(max_labels=40)
+    if report.labels is not None:
+        labels = LabelCalibrationDisplay(report.labels).plot(max_labels=40)
         parts += [
             "<h2>By label</h2>",
             _figure(
                 labels, "labels-picture", "Calibration error of each label, most common first."
             ),
-            _label_table(summary),
+            _label_table(report.labels),
         ]
     parts += [
         "<h2>Does the bin size matter?</h2>",
@@ -132,6 +175,6 @@ def page(summary: Summary, title: str) -> str:
     return (
         "<!doctype html>\n<html lang='en'>\n<head>\n<meta charset='utf-8'>\n"
         "<meta name='viewport' content='width=device-width, initial-scale=1'>\n"
-        f"<title>Calibration of {escape(title)}</title>\n<style>\n{_STYLE}\n</style>\n</head>\n"
+        f"<title>{title}</title>\n<style>\n{_STYLE}\n</style>\n</head>\n"
         f"<body>\n{body}\n</body>\n</html>\n"
     )

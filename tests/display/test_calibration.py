@@ -1,4 +1,4 @@
-"""The calibration display."""
+"""AdaptiveCalibrationDisplay: its numbers are those of the metrics."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -13,8 +13,10 @@ from sklearn_calib import (
     Queries,
     calibration_bins,
     calibration_error_interval,
+    smooth_calibration_curve,
 )
 from sklearn_calib.datasets import make_queries
+from tests.display.makers import SAMPLE, SMALL, curve
 
 
 @pytest.fixture(scope="module")
@@ -170,8 +172,102 @@ def test_binless_curve_and_shading(sample, curve):
         AdaptiveCalibrationDisplay.from_predictions(sample.queries, curve="spline")
 
 
+def test_compare_strategies():
+    displays = AdaptiveCalibrationDisplay.compare_strategies(SAMPLE.queries, n_bins=(5, 20))
+    assert [d.bins.strategy for d in displays] == ["uniform", "uniform", "adaptive"]
+    assert displays[0].figure_ is displays[2].figure_
+    bins = calibration_bins(SAMPLE.queries, n_bins=5, strategy="uniform")
+    np.testing.assert_array_equal(displays[0].line_.get_ydata(), bins.prob_true)
+    assert "width 0.2" in displays[0].ax_.get_title()
+
+
+def test_intervals_and_bands_are_those_of_the_metric_to_the_bit():
+    bins = calibration_bins(SAMPLE.queries)
+    for method in ("wilson", "normal", "clopper-pearson"):
+        display = curve(interval_method=method, confidence_level=0.9, consistency=True)
+        low, high = bins.confidence_interval(0.9, method)
+        segments = np.array(display.interval_.get_segments())
+        np.testing.assert_array_equal(segments[:, 0, 1], low)
+        np.testing.assert_array_equal(segments[:, 1, 1], high)
+    drawn = {tuple(vertex) for vertex in display.consistency_.get_paths()[0].vertices}
+    for limit in bins.consistency_band(0.9):
+        assert set(zip(bins.prob_pred, limit, strict=True)) <= drawn
+    smooth = smooth_calibration_curve(SAMPLE.queries)
+    np.testing.assert_array_equal(curve(curve="smooth").curve_.get_ydata(), smooth.prob_true)
+
+
+def test_interval_method_is_checked_even_where_it_is_not_used():
+    with pytest.raises(ValueError, match="interval_method='exact' is not known"):
+        curve(interval=None, interval_method="exact")
+
+
+def test_a_name_with_an_underscore_is_in_the_legend():
+    display = curve(SMALL, name="_mine")
+    texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert any("_mine" in text for text in texts)
+
+
+@pytest.mark.parametrize("interval", ["bar", "band"])
+def test_ranges_of_a_single_bin_are_visible(interval):
+    constant = Queries(np.arange(50) % 2, np.full(50, 0.3))
+    display = AdaptiveCalibrationDisplay.from_predictions(
+        constant, interval=interval, consistency=True
+    )
+    for artist in (display.interval_, display.consistency_):
+        [segment] = artist.get_segments()
+        assert np.ptp(segment[:, 1]) > 0.05
+        assert min(artist.get_linewidths()) > 0
+
+
 def test_display_of_a_handful_of_queries_or_of_one_group():
     display = AdaptiveCalibrationDisplay.from_predictions([0, 1], [0.2, 0.7])
     assert display.result is None
     one_group = Queries([0, 1, 0, 1], [0.2, 0.7, 0.3, 0.9], group=[1] * 4)
     assert AdaptiveCalibrationDisplay.from_queries(one_group).result is None
+
+
+def test_a_curve_without_bins_is_the_line_and_has_its_own_bands():
+    smooth = smooth_calibration_curve(SAMPLE.queries, confidence_level=0.9)
+    display = AdaptiveCalibrationDisplay(curve=smooth).plot(consistency=True)
+    np.testing.assert_array_equal(display.line_.get_ydata(), smooth.prob_true)
+    assert display.line_.get_label() == "smooth curve"
+    assert display.line_.get_marker() == "None"
+    assert display.curve_ is None
+    for artist, limits in (
+        (display.interval_, smooth.confidence_interval),
+        (display.consistency_, smooth.consistency_band),
+    ):
+        drawn = {tuple(vertex) for vertex in artist.get_paths()[0].vertices}
+        for limit in limits:
+            assert set(zip(smooth.prob_pred, limit, strict=True)) <= drawn
+    texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert "90% consistency band" in texts
+    # On its axes it is a curve like any other.
+    second = curve(ax=display.ax_)
+    assert second.line_.get_color() != display.line_.get_color()
+    assert second.reference_ is None
+    logit = AdaptiveCalibrationDisplay(curve=smooth, name="mine").plot(scale="logit")
+    assert logit.line_.get_label() == "mine"
+    assert logit.ax_.get_xlim()[0] <= 0.01
+    with pytest.raises(ValueError, match="nothing to draw: pass bins, or a curve"):
+        AdaptiveCalibrationDisplay()
+
+
+def test_a_squared_error_says_so(sample):
+    result = calibration_error_interval(sample.queries, squared=True)
+    display = AdaptiveCalibrationDisplay(result.bins, result=result).plot()
+    title = display.ax_.get_legend().get_title().get_text()
+    assert title == "Squared calibration error [95% interval]"
+    assert display.line_.get_label().startswith(f"{result.error:.5f} [")
+
+
+def test_the_numbers_are_a_table(sample):
+    frame = AdaptiveCalibrationDisplay.from_predictions(sample.queries, n_bins=7).to_frame()
+    bins = calibration_bins(sample.queries, n_bins=7)
+    np.testing.assert_array_equal(frame["prob_true"], bins.prob_true)
+    assert len(frame) == 7
+
+
+def test_pictures_of_strategies_have_a_figure_of_their_own(sample):
+    with pytest.raises(ValueError, match="leave ax out"):
+        AdaptiveCalibrationDisplay.compare_strategies(sample.queries, ax=plt.subplots()[1])

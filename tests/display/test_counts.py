@@ -7,12 +7,12 @@ import pytest
 
 from sklearn_calib import CountDisplay
 from sklearn_calib.datasets import make_event_corpus
-from sklearn_calib.display._matplotlib import draw_band
+from sklearn_calib.display._axes import draw_band
 from sklearn_calib.explore import AgentRule, count_corpus, count_tags, country_lexicon
 
 CORPUS = make_event_corpus(120, random_state=0)
 POSTERIOR = count_corpus(
-    CORPUS.documents, CORPUS.model, AgentRule(country_lexicon()), n_samples=20, random_state=0
+    CORPUS.X, CORPUS.model, AgentRule(country_lexicon()), n_samples=20, random_state=0
 )
 
 
@@ -210,3 +210,18 @@ def test_a_posterior_draws_itself():
     np.testing.assert_array_equal(
         display.confidence_interval, POSTERIOR.select(["USA"]).confidence_interval(0.8)
     )
+
+
+def test_the_numbers_are_a_table_and_a_line():
+    display = CountDisplay.from_posterior(POSTERIOR, keys=["USA", "IRQ"])
+    frame = display.to_frame()
+    chosen = POSTERIOR.select(["USA", "IRQ"])
+    assert frame.columns.tolist() == ["period", "key", "mean", "low", "high", "best"]
+    for i, key in enumerate(["USA", "IRQ"]):
+        rows = frame[frame["key"] == key]
+        np.testing.assert_array_equal(rows["mean"], chosen.mean[:, i])
+        np.testing.assert_array_equal(rows["high"], chosen.confidence_interval().high[:, i])
+        np.testing.assert_array_equal(rows["period"].to_numpy(), display.x)
+    assert repr(display) == f"<CountDisplay: counts of USA, IRQ in {len(display.x)} periods>"
+    many = CountDisplay.from_posterior(POSTERIOR, keys=POSTERIOR.most_common(4))
+    assert "counts of 4 series in" in repr(many)

@@ -1,5 +1,6 @@
 """The histogram below a curve counts the predictions."""
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from scipy import special
@@ -8,6 +9,7 @@ from sklearn_calib import AdaptiveCalibrationDisplay, calibration_bins
 from sklearn_calib.datasets import make_queries
 from sklearn_calib.display._histogram import GRIDS, PredictionCounts
 from sklearn_calib.queries import Queries
+from tests.display.makers import LARGE, SMALL, curve
 
 RNG = np.random.default_rng(0)
 # A spike at each end, one at a round number, and the rest anywhere.
@@ -118,3 +120,44 @@ def test_uneven_counts_are_drawn_in_powers_of_ten():
     even = make_queries(5000, a=1, b=1, random_state=0)
     display = AdaptiveCalibrationDisplay.from_predictions(even.queries, distribution="histogram")
     assert display.histogram_.get_yscale() == "linear"
+
+
+def test_histogram_follows_the_zoom_of_the_second_curve():
+    first = curve(SMALL, distribution="histogram")
+    (patch,) = first.histogram_.patches
+    curve(LARGE, distribution="histogram", zoom=(0.0, 0.1), ax=first.ax_)
+    heights, edges, _ = patch.get_data()
+    assert edges[-1] == 0.1
+    assert heights.sum() == np.count_nonzero(SMALL.y_prob < 0.1)
+
+
+def test_numbers_come_back_after_a_histogram_was_cleared():
+    _, ax = plt.subplots()
+    curve(SMALL, ax=ax, distribution="histogram")
+    assert not ax.xaxis.get_major_ticks()[0].label1.get_visible()
+    ax.clear()
+    curve(SMALL, ax=ax)
+    assert ax.xaxis.get_major_ticks()[0].label1.get_visible()
+
+
+@pytest.mark.parametrize("layout", [None, "constrained", "tight"])
+@pytest.mark.parametrize("scale", ["linear", "logit"])
+def test_it_stays_inside_the_figure_whatever_the_layout(layout, scale):
+    figure, axes = plt.subplots(1, 2, figsize=(9, 4.8), layout=layout)
+    before = axes[1].get_position(original=True).bounds
+    first = curve(ax=axes[0], scale=scale)
+    display = curve(ax=axes[1], distribution="histogram", scale=scale)
+    # A tight layout settles at the second drawing.
+    figure.canvas.draw()
+    figure.canvas.draw()
+    for box in (display.histogram_.get_tightbbox(), display.ax_.get_tightbbox()):
+        assert box.y0 >= 0
+        assert box.y1 <= figure.bbox.y1
+    gap = first.ax_.get_window_extent().y1 - display.ax_.get_window_extent().y1
+    assert abs(gap) < figure.bbox.y1 / 4
+    # Cleared axes have their room again.
+    axes[1].clear()
+    curve(ax=axes[1], scale=scale)
+    if layout is None:
+        np.testing.assert_allclose(axes[1].get_position(original=True).bounds, before)
+    assert axes[1].get_in_layout()

@@ -11,6 +11,7 @@ from sklearn_calib import (
     select_bin_size,
 )
 from sklearn_calib.datasets import make_queries
+from sklearn_calib.metrics._bins import join_bins
 
 
 @pytest.fixture(scope="module")
@@ -145,3 +146,31 @@ def test_small_integers_as_bin_size():
     assert one.count.tolist() == [100] * 5
     with pytest.warns(UserWarning, match="larger than the number of queries"):
         assert len(calibration_bins(sample.queries, n_bins=10**12)) == 500
+
+
+@pytest.mark.parametrize("weight", [None, "whole", "real"])
+def test_joined_bins_are_sums_of_their_parts(sample, weight):
+    rng = np.random.default_rng(0)
+    weights = {
+        None: None,
+        "whole": rng.integers(1, 4, 4000),
+        "real": rng.random(4000) + 0.1,
+    }[weight]
+    q, y = sample.y_prob, np.asarray(sample.y_true)
+    narrow = calibration_bins(y, q, n_bins=128, sample_weight=weights)
+    joined = join_bins(narrow)
+    assert len(joined) == max(10, np.ceil(np.cbrt(narrow.effective_count.sum())))
+    assert joined.weight.max() < 1.3 * joined.weight.min()
+    assert joined.mean_gap == pytest.approx(narrow.mean_gap)
+    w = np.ones(4000) if weights is None else weights
+    for i in range(len(joined)):
+        inside = (q >= joined.low[i]) & (q <= joined.high[i])
+        assert joined.count[i] == inside.sum()
+        assert joined.weight[i] == pytest.approx(w[inside].sum())
+        assert joined.prob_pred[i] == pytest.approx(np.average(q[inside], weights=w[inside]))
+        assert joined.prob_true[i] == pytest.approx(np.average(y[inside], weights=w[inside]))
+        worth = w[inside].sum() ** (2 if weight == "real" else 1)
+        worth /= np.square(w[inside]).sum() if weight == "real" else 1
+        assert joined.effective_count[i] == pytest.approx(worth)
+    few = calibration_bins(sample.queries)
+    assert join_bins(few) is few

@@ -18,6 +18,7 @@ from sklearn_calib import (
     estimator_queries,
 )
 from sklearn_calib.queries import fold_queries
+from sklearn_calib.queries._estimator import join_options
 from sklearn_calib.sequence import HMMTagger
 
 
@@ -69,6 +70,17 @@ def test_options_are_those_of_the_model():
         estimator_queries(Protocol().fit(X, y), X, y, min_proba=0.1)
     with pytest.raises(TypeError, match="sample_weight"):
         estimator_queries(Protocol().fit(X, y), X, y, sample_weight=np.ones(150))
+
+
+def test_only_options_that_are_set_reach_the_model():
+    assert join_options(None, "micro", None) == join_options({}, "macro", None) == {}
+    asked = {"unit": "pair"}
+    assert join_options(asked, "top_label", 0) == {
+        "unit": "pair", "average": "top_label", "pos_label": 0,
+    }  # fmt: skip
+    assert asked == {"unit": "pair"}
+    with pytest.raises(TypeError, match=r"query_options must be a dict, such as .*got 'pair'"):
+        join_options("pair", "micro", None)
 
 
 @pytest.mark.parametrize(
