@@ -133,6 +133,11 @@ class AdaptiveBinCalibrationError(BaseEstimator, ScorerBase):
         measure = ErrorMeasure(self.bin_size, self.n_bins, self.norm, self.squared, self.debias)
         options = join_options(self.query_options, self.average, self.pos_label)
         queries = ask_estimator(estimator, X, y_true, sample_weight, options, method_caller)
+        if len(queries) == 0:
+            raise ValueError(
+                f"{type(estimator).__name__} makes no queries about X, so that there is no error. "
+                "Where it asks only about what is probable enough, lower min_proba."
+            )
         return -measure.of_queries(queries, self.average)
 
 

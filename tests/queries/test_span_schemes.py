@@ -94,9 +94,7 @@ def test_many_tags_are_not_all_listed():
 def test_a_named_scheme_must_fit():
     with pytest.raises(ValueError, match=r"scheme='BIO' has tags such as B-PER, I-PER and O, but"):
         read_scheme(["B-X", "E-X", "O"], "BIO")
-    with pytest.raises(
-        ValueError, match=r"scheme='IO' has tags such as I-PER and O, but"
-    ):
+    with pytest.raises(ValueError, match=r"scheme='IO' has tags such as I-PER and O, but"):
         read_scheme(["B-X", "I-X", "O"], "IO")
     with pytest.raises(ValueError, match="scheme='IOB' is not known"):
         read_scheme(["B-X"], "IOB")
@@ -105,9 +103,7 @@ def test_a_named_scheme_must_fit():
 
 
 def test_true_tags_must_follow_the_scheme():
-    with pytest.raises(
-        ValueError, match=r"tags \['E-X', 'odd'\], which scheme='BIO' lacks"
-    ):
+    with pytest.raises(ValueError, match=r"tags \['E-X', 'odd'\], which scheme='BIO' lacks"):
         read_spans([["B-X", "E-X", "odd"]], SCHEMES["BIO"])
 
 
