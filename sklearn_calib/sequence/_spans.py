@@ -14,6 +14,7 @@ as it falls below the threshold, and no span above it can be lost.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -171,13 +172,15 @@ class FoundSpans:
 
     def lists(self, n_sentences: int) -> list[list[Span]]:
         """Return the spans of each sentence."""
-        columns = (
+        columns = zip(
             self.start.tolist(),
             self.stop.tolist(),
-            [self.types[j] for j in self.kind.tolist()],
+            map(self.types.__getitem__, self.kind.tolist()),
             self.proba.tolist(),
+            strict=True,
         )
-        spans = list(map(Span._make, zip(*columns, strict=True)))
+        # Span._make without its check of the number of fields: a third of the time.
+        spans: list[Span] = list(map(partial(tuple.__new__, Span), columns))
         ends = np.searchsorted(self.sentence, np.arange(n_sentences + 1)).tolist()
         return [spans[a:b] for a, b in pairwise(ends)]
 
@@ -219,7 +222,11 @@ def find_spans(
         state, onward, ending = tags.inside[kind], wanted.inside, wanted.inside_last
     start, stop, kind, proba = (np.concatenate(column) for column in zip(*parts, strict=True))
     sentence = chain.sentence[start]
-    order = np.lexsort((stop, start, -proba, sentence))
+    # A stable sort of small integers takes linear time; equals stay in order of their length.
+    order = np.argsort(-proba, kind="stable")
+    order = order[
+        np.argsort(sentence[order].astype(np.min_scalar_type(len(lengths))), kind="stable")
+    ]
     offset = starts_of(lengths)[sentence]
     return FoundSpans(
         sentence[order],
