@@ -25,6 +25,8 @@ RandomState = int | np.random.RandomState | np.random.Generator | None
 
 def check_array_like(values: object, name: str) -> Array:
     """Return `values` as an array, or explain why they are not one."""
+    if type(values) is np.ndarray and values.ndim:
+        return values
     if values is None:
         raise TypeError(f"{name} is missing (got None).")
     if isinstance(values, (str, bytes)) or np.isscalar(values):
@@ -182,6 +184,17 @@ def check_row_sums(proba: Array, name: str = "y_prob") -> None:
 
 def refuse_swapped(y_true: Array, y_prob: Array) -> None:
     """Recognise predictions that were passed as labels, and labels as predictions."""
+    if (
+        y_true.ndim == 2
+        and y_true.shape[1] > 1
+        and y_true.dtype.kind == "f"
+        and y_prob.ndim == 1
+        and len(y_true) == len(y_prob)
+    ):
+        raise ValueError(
+            f"y_true is a matrix of shape {y_true.shape} and y_prob has one value per row: they "
+            "seem to be swapped. Pass the true labels first, then the predicted probabilities."
+        )
 
     def binary(values: Array) -> bool:
         return bool(np.isin(values[:1000], (0, 1)).all())
@@ -203,7 +216,7 @@ def refuse_swapped(y_true: Array, y_prob: Array) -> None:
 
 def warn_if_hard(y_prob: Array) -> None:
     """Warn of 0/1 decisions in the place of probabilities."""
-    if len(y_prob) < 10 or y_prob[0] not in (0.0, 1.0) or y_prob[1] not in (0.0, 1.0):
+    if len(y_prob) < 10 or not np.isin(y_prob[:2], (0.0, 1.0)).all():
         return
     if bool(((y_prob == 0.0) | (y_prob == 1.0)).all()) and y_prob.min() < y_prob.max():
         warnings.warn(
@@ -373,7 +386,8 @@ def check_option(value: Any, name: str, options: Iterable[Any]) -> Any:
         listing = ", ".join(repr(option) for option in options)
         message = f"{name}={value!r} is not known; it should be one of {listing}."
         if isinstance(value, str):
-            near = get_close_matches(value, [o for o in options if isinstance(o, str)], n=1)
+            words = [option for option in options if isinstance(option, str)]
+            near = get_close_matches(value.lower(), words, n=1)
             meant = _SYNONYMS.get(value, near[0] if near else None)
             if meant in options and meant is not None:
                 message += f" Did you mean {meant!r}?"

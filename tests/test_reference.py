@@ -1,12 +1,10 @@
 """Hand-worked numbers and agreement with the literal algorithms."""
 
 import math
-import warnings
 
 import numpy as np
 import pytest
 from sklearn.calibration import calibration_curve
-from sklearn.metrics import brier_score_loss, log_loss
 
 from sklearn_calib import (
     Queries,
@@ -156,31 +154,6 @@ def test_sampling_memory_is_bounded(monkeypatch):
     assert pieces.confidence_interval.low == pytest.approx(
         whole.confidence_interval.low, abs=whole.standard_error / 5
     )
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("bin_size", ["auto", 1, 7, 400])
-@pytest.mark.parametrize("ties", [False, True])
-def test_decompositions_add_up_to_scikit_learn(weighted, bin_size, ties):
-    sample = make_queries(500, distortion="slope", decimals=1 if ties else None, random_state=4)
-    y, q = sample.y_true, sample.y_prob
-    w = np.random.default_rng(0).exponential(size=500) if weighted else None
-    with warnings.catch_warnings():
-        # Rounding makes predictions of exactly 0 and 1, some of them wrong.
-        warnings.filterwarnings("ignore", message=".*exactly 0 or 1 are wrong")
-        warnings.filterwarnings("ignore", message=".*larger than the sum of the weights")
-        for score, peer in (("brier", brier_score_loss), ("log", log_loss)):
-            parts = score_decomposition(y, q, score=score, bin_size=bin_size, sample_weight=w)
-            expected = peer(y, q, sample_weight=w)
-            total = parts.calibration + parts.refinement + parts.within_bin
-            assert parts.score == pytest.approx(expected, abs=1e-12)
-            assert total == pytest.approx(expected, abs=1e-12)
-
-
-def test_wrong_certainty_gives_a_warning():
-    with pytest.warns(UserWarning, match="2 predictions of exactly 0 or 1 are wrong"):
-        parts = score_decomposition([1, 0, 0, 1], [0.0, 1.0, 0.0, 0.5], score="log", n_bins=1)
-    assert parts.score == pytest.approx(log_loss([1, 0, 0, 1], [0.0, 1.0, 0.0, 0.5]))
 
 
 @pytest.mark.parametrize("n_bins", [5, 10, 50])

@@ -2,15 +2,20 @@
 
 import decimal
 import sys
+from collections import Counter
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.datasets import load_iris
+from sklearn.naive_bayes import GaussianNB
 
 from sklearn_calib import (
+    AdaptiveBinCalibrationError,
     AdaptiveCalibrationDisplay,
     Queries,
+    _validation,
     adaptive_bin_calibration_error,
     calibration_bins,
     calibration_error_interval,
@@ -316,3 +321,72 @@ def test_missing_labels_in_object_arrays():
     for function in (adaptive_bin_calibration_error, calibration_bins):
         with pytest.raises(ValueError, match="missing labels at position 1"):
             function(y, [0.9, 0.8, 0.7, 0.6], pos_label=1)
+
+
+CHECKS = {
+    "check_bin_options",
+    "check_confidence_level",
+    "check_groups",
+    "check_labels",
+    "check_option",
+    "check_probabilities",
+    "check_row_sums",
+    "check_sample_weight",
+}
+
+
+def counted_checks(call):
+    """Return how often each option and each array was checked during a call."""
+    counts = Counter()
+
+    def watch(frame, event, _):
+        code = frame.f_code
+        if event == "call" and code.co_name in CHECKS and code.co_filename == _validation.__file__:
+            counts[code.co_name, frame.f_locals.get("name")] += 1
+
+    sys.setprofile(watch)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+    return counts
+
+
+def test_what_came_through_a_door_is_not_checked_again():
+    X, y = load_iris(return_X_y=True)
+    model = GaussianNB().fit(X, y)
+    scorer = AdaptiveBinCalibrationError(norm="l1")
+    q = np.random.default_rng(0).random(200)
+    sample = make_queries(50, random_state=0).queries
+    two, rows = (q > 0.4).astype(int), np.arange(200) // 4
+    proba = np.column_stack([q, 1.0 - q])
+    for call, seen in [
+        (lambda: scorer(model, X, y, sample_weight=np.ones(150)), ("check_option", "norm")),
+        (lambda: calibration_error_interval(two, q, groups=rows), ("check_groups", "groups")),
+        (lambda: calibration_error_interval(two, proba, groups=rows), ("check_row_sums", "y_prob")),
+        (lambda: adaptive_bin_calibration_error(two, q), ("check_option", "average")),
+        (lambda: adaptive_bin_calibration_error(two, proba), ("check_option", "average")),
+    ]:
+        counts = counted_checks(call)
+        assert seen in counts
+        assert max(counts.values()) == 1, counts
+    # Queries were asked for an average when they were made.
+    assert ("check_option", "average") not in counted_checks(lambda: calibration_bins(sample))
+
+
+def test_decisions_in_a_matrix_are_noticed():
+    y = np.arange(12) % 3
+    with pytest.warns(UserWarning, match=r"only 0 and 1.*predict_proba") as caught:
+        adaptive_bin_calibration_error(y, np.eye(3)[y[::-1]])
+    assert caught[0].filename == __file__
+    with pytest.warns(UserWarning, match="only 0 and 1"):
+        adaptive_bin_calibration_error(y % 2, np.eye(2)[y % 2])
+    # A single certain row is nothing to warn of.
+    adaptive_bin_calibration_error(y, np.vstack([np.eye(3)[:2], np.full((10, 3), 1 / 3)]))
+
+
+@pytest.mark.parametrize("labels", [np.arange(12) % 3, np.array(["a", "b", "c"] * 4)])
+def test_a_matrix_in_the_place_of_labels_is_recognised(labels):
+    proba = np.full((12, 3), 1 / 3)
+    with pytest.raises(ValueError, match=r"shape \(12, 3\).*seem to be swapped"):
+        adaptive_bin_calibration_error(proba, labels)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from sklearn_calib._results import counted
 from sklearn_calib._validation import Array, check_generator, check_integer
 from sklearn_calib.coref import Document
 from sklearn_calib.coref._clusters import best_entities, draw_entities
@@ -46,6 +47,9 @@ class KnownAntecedents:
 
     def __init__(self, proba: dict[str, Array]) -> None:
         self.proba = proba
+
+    def __repr__(self) -> str:
+        return f"<KnownAntecedents of {counted(len(self.proba), 'document')}>"
 
     def predict_antecedent_proba(self, X: Sequence[Document]) -> list[Array]:
         """Return the antecedent probabilities of each document."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from numpy.typing import ArrayLike
 
-from sklearn_calib._results import ConfidenceInterval, percent
+from sklearn_calib._results import ConfidenceInterval, counted, percent
 from sklearn_calib._validation import check_option
 from sklearn_calib.display._axes import (
     despine_axes,
@@ -162,7 +162,8 @@ class AdaptiveCalibrationDisplay(QueryDisplay):
         points, result = self._points, self.result
         parts = [] if self.name is None else [str(self.name)]
         if isinstance(points, CalibrationBins):
-            parts.append(f"{len(points)} {points.strategy} bins of {points.count.sum():,} queries")
+            bins = counted(len(points), f"{points.strategy} bin")
+            parts.append(f"{bins} of {counted(points.count.sum(), 'query', 'queries')}")
         else:
             parts.append(f"{points.method} curve at {len(points.prob_pred)} points")
         if result is not None:

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 from numpy.typing import ArrayLike
 
-from sklearn_calib._validation import check_option
 from sklearn_calib.display._axes import pyplot
 from sklearn_calib.display._keywords import known_keywords
 from sklearn_calib.queries._as_queries import Groups, as_queries
-from sklearn_calib.queries._classifier import AVERAGES
 from sklearn_calib.queries._estimator import estimator_queries, fold_queries, join_options
 from sklearn_calib.queries._queries import Queries
 
@@ -99,7 +97,6 @@ class QueryDisplay(ABC):
             The drawn display.
         """
         pyplot()
-        check_option(average, "average", AVERAGES)
 
         def ask(proba: ArrayLike | None) -> Queries:
             return as_queries(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special, stats
 
-from sklearn_calib._results import ConfidenceInterval, PlottedResult
+from sklearn_calib._results import ConfidenceInterval, PlottedResult, counted
 from sklearn_calib._validation import (
     Array,
     check_bin_options,
@@ -17,7 +17,7 @@ from sklearn_calib._validation import (
     check_option,
 )
 from sklearn_calib.metrics._binning._binned import BinnedQueries, bin_queries
-from sklearn_calib.metrics._binning._sizes import n_effective
+from sklearn_calib.metrics._binning._sizes import n_effective, number_of_bins
 from sklearn_calib.metrics._binning._sorted import sort_queries
 from sklearn_calib.queries._as_queries import as_queries
 from sklearn_calib.queries._queries import Queries
@@ -125,6 +125,10 @@ class CalibrationBins(PlottedResult):
         """
         check_option(norm, "norm", NORMS)
         check_squared(squared, norm)
+        return self._error(norm, squared)
+
+    def _error(self, norm: str, squared: bool) -> float:
+        """Return the error by options that were checked before."""
         gap = np.abs(self.gap)
         if norm == "max":
             return float(gap.max())
@@ -199,7 +203,8 @@ class CalibrationBins(PlottedResult):
 
     def _sentence(self) -> str:
         return (
-            f"{len(self)} {self.strategy} bins of {self.count.sum():,} queries, "
+            f"{counted(len(self), f'{self.strategy} bin')} of "
+            f"{counted(self.count.sum(), 'query', 'queries')}, "
             f"calibration error {self.error():.4f}"
         )
 
@@ -254,7 +259,7 @@ def join_bins(bins: CalibrationBins) -> CalibrationBins:
     Intervals and tests use many narrow bins, which are too noisy to look at one by one.
     """
     squares = np.square(bins.weight) / bins.effective_count
-    number = max(10, math.ceil(np.cbrt(bins.effective_count.sum()) - 1e-9))
+    number = number_of_bins(bins.effective_count.sum())
     if len(bins) <= number:
         return bins
     # A bin belongs to the part of the total weight that its middle lies in.
@@ -351,5 +356,5 @@ def calibration_bins(
             f"bin_size={bin_size!r} has no meaning for bins of equal width; set n_bins."
         )
     if n_bins is None:
-        n_bins = max(10, math.ceil(np.cbrt(n_effective(ordered)) - 1e-9))
+        n_bins = number_of_bins(n_effective(ordered))
     return bins_of(BinnedQueries(ordered, ordered.cut_by_width(n_bins)), strategy)

@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from sklearn_calib._results import ConfidenceInterval, Result, percent
-from sklearn_calib._validation import check_confidence_level
-from sklearn_calib.metrics._inference._grouped import PairForm
-from sklearn_calib.metrics._inference._sample import check_inference_bins, make_sample
+from sklearn_calib._validation import Array, check_confidence_level
+from sklearn_calib.metrics._inference._grouped import PairForm, pair_form
+from sklearn_calib.metrics._inference._sample import Sample, check_inference_bins, make_sample
+from sklearn_calib.metrics._inference._surprises import expected_surprises
 from sklearn_calib.queries._as_queries import Groups, as_queries
 from sklearn_calib.queries._queries import Queries
 
@@ -103,7 +104,7 @@ def compare_calibration(
     y_prob_a, y_prob_b : array-like of shape (n_samples,) or (n_samples, n_classes)
         The predictions of the two models.
     bin_size : int or "auto", default="auto"
-        Queries per bin; "auto" makes about 2 sqrt(N) bins.
+        Queries per bin; "auto" makes about 2 sqrt(N) bins of equal count.
     n_bins : int, default=None
         Ask for a number of bins instead of a size.
     confidence_level : float, default=0.95
@@ -161,18 +162,22 @@ def compare_calibration(
         )  # fmt: skip
     # The units are numbered by rows, so that both models have the same.
     first, second = (
-        make_sample(queries, bin_size, n_bins, numbered=True).form for queries in (one, two)
+        make_sample(queries, bin_size, n_bins, numbered=True) for queries in (one, two)
     )
-    difference = first.square - second.square
-    se = math.sqrt(_variance_of_difference(first, second))
-    z = float(stats.norm.ppf(0.5 + level / 2.0))
+    difference = first.form.square - second.form.square
+    middle = (one.y_prob + two.y_prob) / 2.0
+    se = math.sqrt(_variance_of_difference(first, second, middle))
+    # The variance of groups is estimated from few of them.
+    freedom = max(first.form.n_units - 1.0, 1.0) if first.grouped else math.inf
+    z = float(stats.t.ppf(0.5 + level / 2.0, freedom))
     if se > 0.0:
-        pvalue = 2.0 * float(stats.norm.sf(abs(difference) / se))
+        pvalue = 2.0 * float(stats.t.sf(abs(difference) / se, freedom))
     else:
         pvalue = 1.0 if difference == 0.0 else 0.0
+    error_a, error_b = (math.sqrt(max(0.0, sample.form.square)) for sample in (first, second))
     return CalibrationComparison(
-        error_a=math.sqrt(max(0.0, first.square)),
-        error_b=math.sqrt(max(0.0, second.square)),
+        error_a=error_a,
+        error_b=error_b,
         difference=difference,
         confidence_interval=ConfidenceInterval(difference - z * se, difference + z * se),
         confidence_level=level,
@@ -195,18 +200,50 @@ def _refuse_other_questions(one: Queries, two: Queries) -> None:
             )
 
 
-def _variance_of_difference(one: PairForm, two: PairForm) -> float:
-    """Return the variance of T_a - T_b: pairs of units, and the part that grows with the errors."""
+def _pairs(one: PairForm, two: PairForm) -> float:
+    """Return the sum over pairs of units of the squared difference of their products."""
+    return max(0.0, one.cross_moment(one) + two.cross_moment(two) - 2.0 * one.cross_moment(two))
 
-    def pairs(first: PairForm, second: PairForm) -> float:
-        return max(
-            0.0,
-            first.cross_moment(first)
-            + second.cross_moment(second)
-            - 2.0 * first.cross_moment(second),
-        )
 
-    rows = one.rows - two.rows
-    linear = float(np.sum(np.square(rows))) - pairs(one, two)
-    linear -= (one.square - two.square) ** 2 / one.n_units
-    return 2.0 * pairs(one.centred(), two.centred()) + 4.0 * max(0.0, linear)
+def _variance_of_difference(one: Sample, two: Sample, middle: Array) -> float:
+    """Return the variance of T_a - T_b: pairs of units, and the part that grows with the errors.
+
+    `middle` is the mean of the two predictions, in order of rows. If it were
+    right, the answers would vary by so much: that keeps the estimate from
+    being too small where hardly an answer varies.
+    """
+    noise = 2.0 * _pairs(one.form.centred_unbiased(), two.form.centred_unbiased())
+    rows = one.form.rows - two.form.rows
+    whole = 4.0 * float(np.sum(np.square(rows - rows.mean())))
+    linear = max(0.0, whole - 4.0 * _pairs(one.form, two.form))
+    if not one.grouped:
+        # The more answers go against the predictions, the less the residuals need such help.
+        share = min(1.0, 10.0 / max(expected_surprises(middle), 1e-300))
+        sd = np.sqrt(middle * (1.0 - middle))
+        pairs = _pairs(*(_scaled_form(sample, sd) for sample in (one, two)))
+        reach = _reach(one, middle) - _reach(two, middle)
+        noise = max(noise, share * 2.0 * pairs)
+        linear = max(linear, share * 4.0 * float(np.sum(np.square(sd * reach))))
+    # In a small sample the two parts are hard to tell apart, and the whole is safer.
+    caution = min(1.0, math.sqrt(50.0 / one.form.n_units))
+    return noise + linear + caution * max(0.0, whole - noise - linear)
+
+
+def _rows(sample: Sample) -> Array:
+    """Return the row of each sorted query."""
+    queries = sample.ordered
+    return np.arange(len(queries)) if queries.unit is None else queries.unit
+
+
+def _scaled_form(sample: Sample, sd: Array) -> PairForm:
+    """Return the form of residuals that are as large as they would vary."""
+    return pair_form(sample.bins, sample.ordered.weights * sd[_rows(sample)])
+
+
+def _reach(sample: Sample, middle: Array) -> Array:
+    """Return how much T grows with the residual of each row, if `middle` were right."""
+    rows, queries, bins = _rows(sample), sample.ordered, sample.bins
+    expected = bins.sum(queries.weights * (middle[rows] - queries.q))
+    reach = np.zeros(len(middle))
+    reach[rows] = queries.weights * bins.of_queries(sample.form.factor * expected)
+    return reach

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from sklearn_calib._results import Result
+from sklearn_calib._results import Result, counted
 from sklearn_calib._validation import Array, check_bin_options, check_option
 from sklearn_calib.metrics._binning._binned import BinnedQueries, bin_queries
 from sklearn_calib.metrics._binning._sorted import SortedQueries, sort_queries
@@ -70,7 +70,7 @@ class ScoreDecomposition(Result):
         return {"part": list(parts), label: [getattr(self, part) for part in parts]}
 
     def _sentence(self) -> str:
-        return f"({self.n_bins} bins)"
+        return f"({counted(self.n_bins, 'bin')})"
 
 
 def score_decomposition(

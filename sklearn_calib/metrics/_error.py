@@ -18,7 +18,6 @@ from sklearn_calib.metrics._binning._sorted import SortedQueries, sort_queries
 from sklearn_calib.metrics._bins import NORMS, bins_of, check_squared
 from sklearn_calib.metrics._inference._debiased import debiased_square_of
 from sklearn_calib.queries._as_queries import as_queries
-from sklearn_calib.queries._classifier import AVERAGES
 from sklearn_calib.queries._queries import Queries
 
 __all__ = ["adaptive_bin_calibration_error"]
@@ -49,7 +48,7 @@ class ErrorMeasure:
         """Return the error of sorted queries."""
         if not self.debias:
             bins = bins_of(bin_queries(ordered, self.bin_size, self.n_bins))
-            return bins.error(self.norm, self.squared)
+            return bins._error(self.norm, self.squared)
         if len(ordered) < 2:
             raise ValueError("debias=True needs at least two queries, because it compares pairs.")
         binned = bin_queries(ordered, self.bin_size, self.n_bins, min_rows=2)
@@ -66,9 +65,9 @@ class ErrorMeasure:
     ) -> float:
         """Return the error of queries, pooled or averaged over their labels.
 
-        Those about top labels were made so, and are pooled.
+        Those about top labels were made so, and are pooled. Whoever made the
+        queries has checked `average`.
         """
-        check_option(average, "average", AVERAGES)
         if average == "macro":
             chosen = _choose_labels(queries, labels)
             parts = [part for name, part in queries.by_label() if name in chosen]

@@ -20,7 +20,6 @@ from sklearn_calib._validation import (
 )
 from sklearn_calib.metrics._inference._debiased import debiased_square
 from sklearn_calib.metrics._inference._sample import Sample, check_inference_bins, make_sample
-from sklearn_calib.metrics._inference._score_interval import null_pvalue
 from sklearn_calib.queries._as_queries import Groups, as_queries
 from sklearn_calib.queries._queries import Queries
 
@@ -178,7 +177,7 @@ def calibration_test(
         method = "resampling" if small else "asymptotic"
     measure = _Binned(sample) if statistic == "binned" else _Kuiper(sample)
     value = measure.value()
-    if sample.impossible:
+    if sample.score.pvalue == 0.0 and math.isinf(sample.score.null_score):
         return CalibrationTestResult(value, 0.0, method, statistic)
     if method == "asymptotic":
         return CalibrationTestResult(value, measure.pvalue(value), method, statistic)
@@ -241,7 +240,7 @@ class _Binned:
         return debiased_square(sums, self.own_squares(draws), self.sample.form.factor)
 
     def pvalue(self, value: float) -> float:
-        return null_pvalue(self.sample.moments)
+        return self.sample.score.pvalue
 
 
 class _Kuiper:

@@ -19,7 +19,8 @@ from sklearn_calib._validation import (
     check_integer,
     check_option,
 )
-from sklearn_calib.metrics._binning._binned import bin_queries
+from sklearn_calib.metrics._binning._binned import BinnedQueries, bin_queries
+from sklearn_calib.metrics._binning._sizes import effective_scale, n_effective
 from sklearn_calib.metrics._binning._sorted import sort_queries
 from sklearn_calib.metrics._bins import CalibrationBins, bins_of
 from sklearn_calib.metrics._inference._resampling import (
@@ -28,7 +29,6 @@ from sklearn_calib.metrics._inference._resampling import (
     sampled_errors,
 )
 from sklearn_calib.metrics._inference._sample import check_inference_bins, make_sample
-from sklearn_calib.metrics._inference._score_interval import score_interval
 from sklearn_calib.queries._as_queries import Groups, as_queries
 from sklearn_calib.queries._queries import Queries
 
@@ -161,7 +161,7 @@ class IntervalMaker:
             distribution = np.maximum(squares, 0.0)
             distribution = distribution if self.squared else np.sqrt(distribution)
         else:
-            limits = score_interval(sample.moments, level, sample.pvalue)
+            limits = sample.score.limits(level)
         square = max(0.0, sample.moments.square)
         if not self.squared:
             limits = (math.sqrt(limits[0]), math.sqrt(limits[1]))
@@ -173,14 +173,21 @@ class IntervalMaker:
             method="bootstrap" if self.method == "bootstrap" else "score",
             squared=self.squared,
             standard_error=(interval.high - interval.low) / (2.0 * self.z),
-            pvalue=sample.pvalue,
+            pvalue=sample.score.pvalue,
             distribution=distribution,
-            bins=bins_of(sample.bins),
+            bins=bins_of(sample.bins, sample.strategy),
         )
 
     def _sampled(self, queries: Queries, rng: np.random.Generator) -> CalibrationErrorResult:
         """Return the interval of Algorithm 2, which takes the queries as independent."""
-        binned = bin_queries(sort_queries(queries), self.bin_size, self.n_bins, infer=True)
+        ordered = sort_queries(queries)
+        if isinstance(self.bin_size, str) and self.n_bins is None:
+            # About 2 sqrt(N) bins.
+            wanted = max(5, math.floor(math.sqrt(n_effective(ordered)) / 2.0))
+            size = wanted / effective_scale(ordered)
+            binned = BinnedQueries(ordered, ordered.cut_by_size(size), size)
+        else:
+            binned = bin_queries(ordered, self.bin_size, self.n_bins)
         bins = bins_of(binned)
         errors = sampled_errors(binned, self.n_resamples, rng, self.squared)
         centre, sd = float(errors.mean()), float(errors.std(ddof=1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from inspect import signature
 from itertools import chain
 from typing import Any
 
@@ -167,7 +168,11 @@ def calibration_null(
                 f"{type(model).__name__} has no method {method}, and a null is drawn from the "
                 "model itself. For queries without a model use calibration_test."
             )
-    check_query_options(model, options)
+    check_query_options(model, options, signature(calibration_null).parameters)
+    if options.get("average") == "macro":
+        raise ValueError(
+            "average='macro' has no null: the queries of all labels are pooled. Leave average out."
+        )
     rng = check_generator(random_state)
     if hasattr(model, "calibration_questions"):
         ask = model.calibration_questions(X, **options).answer

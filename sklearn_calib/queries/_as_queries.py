@@ -11,13 +11,14 @@ from sklearn_calib._validation import (
     check_array_like,
     check_binary_labels,
     check_groups,
+    check_option,
     check_probability_vector,
     check_same_length,
     check_sample_weight,
     refuse_swapped,
     warn_if_hard,
 )
-from sklearn_calib.queries._classifier import matrix_queries
+from sklearn_calib.queries._classifier import AVERAGES, column_names, matrix_queries
 from sklearn_calib.queries._queries import Queries
 
 Groups = ArrayLike | Literal[False] | None
@@ -51,7 +52,8 @@ def as_queries(
         for option, value in extra.items():
             if value is not None:
                 raise TypeError(f"{option} is part of the Queries object; do not pass it as well.")
-        if average == "top_label":
+        if average not in ("micro", "macro"):
+            check_option(average, "average", AVERAGES)
             raise ValueError(
                 "average='top_label' needs the probabilities of all classes, which queries no "
                 "longer hold: make them with classifier_queries(..., average='top_label')."
@@ -65,8 +67,12 @@ def as_queries(
         raise TypeError("Pass y_true and y_prob, or a single Queries object.")
     proba = check_array_like(y_prob, name)
     if proba.ndim == 2 and proba.shape[1] > 1:
-        queries = matrix_queries(y_true, proba, classes, average, pos_label, sample_weight, name)
+        queries = matrix_queries(
+            y_true, proba, classes, average, pos_label, sample_weight, name, column_names(y_prob)
+        )
+        warn_if_hard(proba)
         return _with_groups(queries, groups, len(proba))
+    check_option(average, "average", AVERAGES)
     if classes is not None:
         raise ValueError(f"classes names the columns of a 2-D {name}, but {name} is 1-D.")
     y = check_array_like(y_true, "y_true")
@@ -87,6 +93,6 @@ def _with_groups(queries: Queries, groups: Groups, n_rows: int) -> Queries:
     if groups is None:
         return queries
     if groups is False:
-        return queries.with_groups(None)
+        return queries._grouped(None)
     rows = check_groups(groups, n_rows)
-    return queries.with_groups(np.repeat(rows, len(queries) // n_rows))
+    return queries._grouped(np.repeat(rows, len(queries) // n_rows))

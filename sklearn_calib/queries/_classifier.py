@@ -50,7 +50,8 @@ def classifier_queries(
         What `predict_proba` returned.
     classes : array-like of shape (n_classes,), default=None
         The class of each column, e.g. `classifier.classes_`; by default the
-        sorted labels of `y_true`, if there are as many as columns.
+        names of the columns of a data frame, where they are the labels of
+        `y_true`, and else the sorted labels, if there are as many as columns.
     average : {"micro", "macro", "top_label"}, default="micro"
         "micro" and "macro" ask about every class; "top_label" asks only
         whether the class with the largest probability is the right one.
@@ -79,7 +80,9 @@ def classifier_queries(
     >>> queries.where(label="b").y_prob
     array([0.2, 0.3])
     """
-    return matrix_queries(y_true, y_prob, classes, average, pos_label, sample_weight, "y_prob")
+    return matrix_queries(
+        y_true, y_prob, classes, average, pos_label, sample_weight, "y_prob", column_names(y_prob)
+    )
 
 
 def matrix_queries(
@@ -90,8 +93,12 @@ def matrix_queries(
     pos_label: object,
     sample_weight: ArrayLike | None,
     name: str,
+    columns: list[object] | None = None,
 ) -> Queries:
-    """Return the queries of a matrix of probabilities, which messages call `name`."""
+    """Return the queries of a matrix of probabilities, which messages call `name`.
+
+    `columns` are the names that its columns have in a data frame.
+    """
     check_option(average, "average", AVERAGES)
     proba = check_probability_matrix(y_prob, name)
     y = check_array_like(y_true, "y_true")
@@ -99,7 +106,10 @@ def matrix_queries(
         names = np.arange(proba.shape[1]) if classes is None else check_classes(classes)
         return _multilabel_queries(y, proba, names, average, pos_label, sample_weight, name)
     y = check_labels(y)
-    names = _inferred_classes(y, proba, name) if classes is None else check_classes(classes)
+    if classes is None:
+        names, proba = _inferred_classes(y, proba, name, columns)
+    else:
+        names = check_classes(classes)
     check_columns(proba, names, name)
     check_same_length(**{"y_true": y, name: proba})
     check_same_types(y, names)
@@ -149,15 +159,31 @@ def class_queries(
     return entry_queries(y[:, None] == classes[None, :], proba, classes, weight, group)
 
 
-def _inferred_classes(y: Array, proba: Array, name: str) -> Array:
-    """Return the classes of the columns, where the true classes leave no doubt about them."""
+def column_names(y_prob: ArrayLike) -> list[object] | None:
+    """Return the names of the columns of a data frame; arrays have none."""
+    columns = getattr(y_prob, "columns", None)
+    return None if columns is None else list(columns)
+
+
+def _inferred_classes(
+    y: Array, proba: Array, name: str, columns: list[object] | None
+) -> tuple[Array, Array]:
+    """Return sorted classes and their columns, where the true classes leave no doubt about them."""
     classes = distinct_labels(y)
+    if columns is not None and len(set(columns)) == len(columns):
+        met = set(classes.tolist())
+        # Numbers are what columns without names have, so that they must match in full.
+        named = all(isinstance(column, str) for column in columns)
+        if met == set(columns) or (named and met < set(columns)):
+            names = np.array(columns)
+            order = np.argsort(names)
+            return names[order], proba[:, order]
     if len(classes) != proba.shape[1]:
         raise ValueError(
             f"y_true has {len(classes)} distinct labels but {name} has {proba.shape[1]} columns: "
             "name the class of each column with classes=, e.g. classifier.classes_."
         )
-    return classes
+    return classes, proba
 
 
 def check_same_types(y: Array, classes: Array) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from difflib import get_close_matches
 from inspect import Parameter, signature
 from typing import Any
 
@@ -130,17 +131,22 @@ def join_options(
     return options
 
 
-def check_query_options(model: Any, options: Mapping[str, Any]) -> None:
-    """Refuse options that the method `calibration_queries` of a model does not have."""
+def check_query_options(model: Any, options: Mapping[str, Any], beside: Iterable[str] = ()) -> None:
+    """Refuse options that the method `calibration_queries` of a model does not have.
+
+    `beside` names further keywords of the call, one of which may have been meant.
+    """
     taken = signature(model.calibration_queries).parameters
     if any(parameter.kind is Parameter.VAR_KEYWORD for parameter in taken.values()):
         return
     known = [name for name in taken if name not in ("X", "y")]
     for name, value in options.items():
         if name not in known:
+            near = get_close_matches(name, [*known, *beside], n=1)
             raise TypeError(
                 f"{name}={value!r} does not apply to {type(model).__name__}: the options of its "
                 f"calibration_queries are {', '.join(known) or 'none'}."
+                + (f" Did you mean {near[0]}?" if near else "")
             )
 
 

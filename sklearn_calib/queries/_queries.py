@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_calib._results import read_only, to_frame
+from sklearn_calib._results import counted, read_only, to_frame
 from sklearn_calib._validation import (
     Array,
     check_array_like,
@@ -193,11 +193,12 @@ class Queries:
         return len(self.y_prob)
 
     def __repr__(self) -> str:
-        parts = [f"{len(self):,} queries, {np.count_nonzero(self.y_true):,} of them true"]
+        true = np.count_nonzero(self.y_true)
+        parts = [f"{counted(len(self), 'query', 'queries')}, {true:,} of them true"]
         if self._names is not None:
-            parts.append(f"{len(self._names):,} labels")
+            parts.append(counted(len(self._names), "label"))
         if self._group is not None:
-            parts.append(f"{self.n_groups:,} groups")
+            parts.append(counted(self.n_groups, "group"))
         if self._weight is not None:
             parts.append("weighted")
         return f"<Queries: {', '.join(parts)}>"
@@ -284,12 +285,16 @@ class Queries:
         Queries
             The queries with these groups.
         """
+        return self._grouped(None if group is None else check_groups(group, len(self), "group"))
+
+    def _grouped(self, group: Array | None) -> Queries:
+        """Return the same queries with groups that are known to be right."""
         return Queries._from_checked(
             self.y_true,
             self.y_prob,
             codes=self._codes,
             names=self._names,
-            group=None if group is None else check_groups(group, len(self), "group"),
+            group=group,
             weight=self._weight,
         )
 

@@ -88,9 +88,9 @@ def tag_queries(
     >>> y = [["DT", "NN"], ["NN"]]
     >>> proba = [[0.8, 0.2], [0.1, 0.9], [0.4, 0.6]]
     >>> tag_queries(y, proba, classes=["DT", "NN"])
-    <Queries: 3 queries, 2 of them true, 1 labels, 2 groups>
+    <Queries: 3 queries, 2 of them true, 1 label, 2 groups>
     >>> tag_queries(y, [[0.75]], classes=["DT", "NN"], unit="pair", pairs=[("DT", "NN")])
-    <Queries: 1 queries, 1 of them true, 1 labels, 1 groups>
+    <Queries: 1 query, 1 of them true, 1 label, 1 group>
     """
     check_option(unit, "unit", UNITS)
     sentences = check_tags(y)

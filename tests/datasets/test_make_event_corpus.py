@@ -77,3 +77,7 @@ def test_extreme_temperatures(temperature):
         np.testing.assert_allclose(proba.sum(axis=1), 1.0)
         if temperature < 1e-2:
             np.testing.assert_allclose(proba.max(axis=1), 1.0, atol=1e-3)
+
+
+def test_the_model_says_what_it_is():
+    assert repr(make_event_corpus(3, random_state=0).model) == "<KnownAntecedents of 3 documents>"

@@ -7,7 +7,6 @@ from scipy import stats
 from sklearn_calib import (
     calibration_bins,
     calibration_error_interval,
-    score_decomposition,
     select_bin_size,
 )
 from sklearn_calib.datasets import make_queries
@@ -86,20 +85,17 @@ def test_direction():
     assert cautious.mean_overconfidence == pytest.approx(-0.1)
 
 
-def test_refinement_is_that_of_the_decomposition(sample):
-    bins = calibration_bins(sample.queries, n_bins=20)
-    parts = score_decomposition(sample.queries, n_bins=20)
-    assert bins.refinement == pytest.approx(parts.refinement)
-    assert bins.error(squared=True) == pytest.approx(parts.calibration)
-
-
 def test_automatic_sizes():
     sample = make_queries(8000, random_state=0)
     curve = calibration_bins(sample.queries)
     assert len(curve) == 20
     assert curve.bin_size == 400
     interval = calibration_error_interval(sample.queries)
-    assert interval.bins.bin_size == 44
+    assert interval.bins.strategy == "balanced"
+    assert interval.bins.bin_size == pytest.approx(8000 / len(interval.bins))
+    # About sqrt(8 sqrt(N I)), where I is the sum of q (1 - q).
+    information = np.sum(sample.y_prob * (1 - sample.y_prob))
+    assert len(interval.bins) == pytest.approx(np.sqrt(8 * np.sqrt(8000 * information)), abs=2)
     # A calibrated model has flat residuals, and is best measured in few bins.
     chosen = [select_bin_size(make_queries(8000, random_state=seed).queries) for seed in range(20)]
     bent = [
@@ -174,3 +170,8 @@ def test_joined_bins_are_sums_of_their_parts(sample, weight):
         assert joined.effective_count[i] == pytest.approx(worth)
     few = calibration_bins(sample.queries)
     assert join_bins(few) is few
+
+
+def test_one_bin_is_counted_in_plain_english():
+    one = calibration_bins([0, 1, 1], [0.5, 0.5, 0.5])
+    assert repr(one).endswith("\n1 adaptive bin of 3 queries, calibration error 0.1667")

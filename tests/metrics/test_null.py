@@ -87,8 +87,10 @@ def test_options_reach_the_queries():
     alone = model.calibration_queries(data.X[1:], data.y[1:])
     assert weighted.error == pytest.approx(adaptive_bin_calibration_error(alone))
     message = "min_prob=0.2 does not apply to AntecedentModel: .* are min_proba, sample_weight"
-    with pytest.raises(TypeError, match=message):
+    with pytest.raises(TypeError, match=message + r"\. Did you mean min_proba\?"):
         calibration_null(model, data.X, min_prob=0.2)
+    with pytest.raises(TypeError, match=r"n_simulation=2 .* Did you mean n_simulations\?"):
+        calibration_null(model, data.X, n_simulation=2)
 
 
 def test_taggers_have_a_null():
@@ -105,6 +107,8 @@ def test_taggers_have_a_null():
         tagger, words, n_simulations=2, n_bins=4, unit="pair", pairs=2, random_state=0
     )
     assert pairs.n_queries < null.n_queries
+    with pytest.raises(ValueError, match="average='macro' has no null"):
+        calibration_null(tagger, words, average="macro")
 
 
 def test_bad_input():

@@ -151,6 +151,8 @@ def test_tensors_that_numpy_cannot_read(error):
 def test_words_of_other_packages():
     with pytest.raises(ValueError, match="Did you mean 'adaptive'"):
         calibration_bins([0, 1], [0.1, 0.9], strategy="quantile")
+    with pytest.raises(ValueError, match="Did you mean 'l1'"):
+        adaptive_bin_calibration_error([0, 1], [0.2, 0.8], norm="L1")
     with pytest.raises(ValueError, match="Did you mean 'brier'"):
         score_decomposition([0, 1], [0.1, 0.9], score="Brier")
 

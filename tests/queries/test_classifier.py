@@ -1,12 +1,15 @@
 """How classifiers become queries."""
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
 from sklearn_calib import (
     adaptive_bin_calibration_error,
     classifier_queries,
 )
+from sklearn_calib.queries._as_queries import as_queries
 
 
 def test_text_and_numbers_are_never_compared():
@@ -64,3 +67,31 @@ def test_classes_that_were_never_met_have_probability_zero():
         assert queries.labels.tolist() == ["yes"]
         assert queries.y_true.tolist() == [label == "yes" for label in (known, other)]
         assert queries.y_prob.tolist() == [float(known == "yes")] * 2
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_columns_of_a_data_frame_name_their_classes(frame):
+    y = ["a", "c", "b"]
+    shuffled = frame({"c": PROBA[:, 2], "a": PROBA[:, 0], "b": PROBA[:, 1]})
+    for make in (classifier_queries, as_queries):
+        queries = make(y, shuffled)
+        assert queries.label.tolist() == ["a", "b", "c"] * 3
+        assert queries.y_prob.tolist() == PROBA.ravel().tolist()
+        # A class that no row has is known by its name.
+        assert make(["a", "c", "a"], shuffled).label.tolist() == ["a", "b", "c"] * 3
+    binary = classifier_queries(["n", "y"], frame({"y": [0.2, 0.9], "n": [0.8, 0.1]}))
+    assert (binary.labels.tolist(), binary.y_prob.tolist()) == (["y"], [0.2, 0.9])
+    # Names that are no classes say nothing, as before.
+    other = frame({"p1": PROBA[:, 0], "p2": PROBA[:, 1], "p3": PROBA[:, 2]})
+    assert classifier_queries(y, other).y_prob.tolist() == PROBA.ravel().tolist()
+    named = classifier_queries(y, shuffled, classes=["c", "a", "b"])
+    assert named.where(label="b").y_prob.tolist() == PROBA[:, 1].tolist()
+
+
+def test_numbers_of_columns_are_not_taken_for_classes():
+    # 0, 1, 2 are what a data frame without names has: the classes may be 1, 2, 3.
+    with pytest.raises(ValueError, match=r"2 distinct labels.*classes="):
+        classifier_queries([1, 2, 1], pd.DataFrame(PROBA))
+    assert classifier_queries([1, 2, 3], pd.DataFrame(PROBA)).labels.tolist() == [1, 2, 3]
+    shuffled = pd.DataFrame(PROBA)[[2, 0, 1]]
+    assert classifier_queries([0, 2, 1], shuffled).y_prob.tolist() == PROBA.ravel().tolist()

@@ -34,6 +34,8 @@ def test_attributes_are_read_only():
     assert queries.label.tolist() == ["a", "b"]
     assert queries.group.tolist() == [1, 2]
     assert "2 labels, 2 groups, weighted" in repr(queries)
+    one = queries.where(label="a")
+    assert repr(one) == "<Queries: 1 query, 0 of them true, 1 label, 1 group, weighted>"
     assert pickle.loads(pickle.dumps(queries)).y_true.tolist() == [False, True]
 
 

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from sklearn_calib._validation import Array
-from sklearn_calib.metrics._binning._sizes import inference_size, standard_number
+from sklearn_calib.metrics._binning._sizes import standard_number
 from sklearn_calib.metrics._binning._sorted import SortedQueries
 
 
@@ -103,13 +103,11 @@ def bin_queries(
     bin_size: int | str,
     n_bins: int | None,
     *,
-    infer: bool = False,
     min_rows: int = 1,
 ) -> BinnedQueries:
-    """Cut sorted queries into bins of a size or a number that was checked before.
+    """Cut sorted queries into adaptive bins of a size or a number that was checked before.
 
-    Where both are left open, there is one rule for intervals, tests and
-    comparisons (`infer`), and one for everything else.
+    Where both are left open, there are max(10, cbrt(N)) bins.
     """
     if n_bins is not None:
         if n_bins > len(queries):
@@ -120,23 +118,18 @@ def bin_queries(
                 stacklevel=3,
             )
         return BinnedQueries(queries, queries.cut_by_number(min(int(n_bins), len(queries))))
-    size: float
-    if isinstance(bin_size, str) and not infer:
+    if isinstance(bin_size, str):
         n_bins = standard_number(queries)
         if min_rows > 1:
             n_bins = max(1, min(n_bins, len(queries) // min_rows))
         return BinnedQueries(queries, queries.cut_by_number(n_bins), queries.total / n_bins)
-    if isinstance(bin_size, str):
-        size = inference_size(queries)
-        size = int(size) if queries.w is None else size
-    else:
-        size = int(bin_size)
-        if size > queries.total:
-            what = "number of queries" if queries.w is None else "sum of the weights"
-            warnings.warn(
-                f"bin_size={size} is larger than the {what} ({queries.total:g}): "
-                "all queries fall into one bin.",
-                UserWarning,
-                stacklevel=3,
-            )
+    size = int(bin_size)
+    if size > queries.total:
+        what = "number of queries" if queries.w is None else "sum of the weights"
+        warnings.warn(
+            f"bin_size={size} is larger than the {what} ({queries.total:g}): "
+            "all queries fall into one bin.",
+            UserWarning,
+            stacklevel=3,
+        )
     return BinnedQueries(queries, queries.cut_by_size(size, min_rows), size)

@@ -1,11 +1,10 @@
-"""How large the bins are: one rule to estimate, draw and select, and one to infer.
+"""How large the bins are where nobody says: one rule to estimate, draw and select.
 
-Both are blind to the labels. A number, its picture and its parts share the
-same bins, max(10, cbrt(N)) of equal count, which are also the same from fold
-to fold. An interval or a test wants bins narrow enough that the curve is flat
-inside them: about twice the square root of N bins.
+A number, its picture and its parts share the same bins, max(10, cbrt(N)) of
+equal count, which are blind to the labels and the same from fold to fold. (An
+interval or a test wants narrower bins: see `_balanced`.)
 
-A third rule looks at the labels: the size that predicts the residuals of
+A second rule looks at the labels: the size that predicts the residuals of
 held-out queries best. It is there for those who ask for it.
 """
 
@@ -43,15 +42,13 @@ def standard_number(queries: SortedQueries) -> int:
     """Return max(10, cbrt(N)) bins; integer weights count as copies."""
     whole = queries.whole_weights
     n = queries.total if whole else n_effective(queries)
+    return int(min(queries.total if whole else len(queries), number_of_bins(n)))
+
+
+def number_of_bins(n: float) -> int:
+    """Return max(10, cbrt(n)), the number of bins for so many queries."""
     # cbrt of a perfect cube may come out a hair above its root.
-    number = max(10, math.ceil(np.cbrt(n) - 1e-9))
-    return int(min(queries.total if whole else len(queries), number))
-
-
-def inference_size(queries: SortedQueries) -> float:
-    """Return the size of about 2 sqrt(N) bins."""
-    n = n_effective(queries)
-    return max(MIN_ROWS, math.floor(math.sqrt(n) / 2)) / effective_scale(queries)
+    return max(10, math.ceil(np.cbrt(n) - 1e-9))
 
 
 def candidate_sizes(n: float) -> list[int]:

@@ -110,6 +110,13 @@ class PairForm:
         fitted = self.weights.multiply(mean[None, :])
         return PairForm(sparse.csr_array(self.sums - fitted), self.weights)
 
+    def centred_unbiased(self) -> PairForm:
+        """Return the centred form, scaled by what centring took from the variance of a bin."""
+        units = np.square(self.bin_weight) / self.own_weight
+        scale = np.sqrt(units / np.maximum(units - 1.0, 0.5))
+        centred = self.centred()
+        return PairForm(sparse.csr_array(centred.sums.multiply(scale[None, :])), self.weights)
+
     def cross_moment(self, other: PairForm) -> float:
         """Return the sum of K(g, h) K'(g, h) over pairs of units."""
         between = self.sums.T @ other.sums
@@ -133,13 +140,17 @@ class PairForm:
         return cube - 3.0 * twice + 2.0 * float(np.sum(own**3))
 
 
-def pair_form(bins: BinnedQueries) -> PairForm:
-    """Return the form for queries in bins; where they have no units, each is one."""
+def pair_form(bins: BinnedQueries, residuals: Array | None = None) -> PairForm:
+    """Return the form for queries in bins; where they have no units, each is one.
+
+    Other weighted residuals may stand in for those of the queries.
+    """
     queries = bins.queries
+    values = queries.weighted_residuals if residuals is None else residuals
     unit = np.arange(len(queries)) if queries.unit is None else queries.unit
     cells = (unit, bins.of_queries(np.arange(len(bins))))
     shape = (int(unit.max()) + 1, len(bins))
-    sums = sparse.coo_array((queries.weighted_residuals, cells), shape=shape).tocsr()
+    sums = sparse.coo_array((values, cells), shape=shape).tocsr()
     weights = sparse.coo_array((queries.weights, cells), shape=shape).tocsr()
     return PairForm(sums, weights)
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from sklearn_calib._validation import Array, check_bin_options
+from sklearn_calib.metrics._binning._balanced import balanced_ends
 from sklearn_calib.metrics._binning._binned import BinnedQueries, bin_queries
 from sklearn_calib.metrics._binning._sorted import SortedQueries, sort_queries
 from sklearn_calib.metrics._inference._grouped import PairForm, grouped_moments, pair_form
 from sklearn_calib.metrics._inference._moments import ResidualMoments, residual_moments
-from sklearn_calib.metrics._inference._score_interval import null_pvalue
+from sklearn_calib.metrics._inference._null_law import null_score
+from sklearn_calib.metrics._inference._score_interval import ScoreInterval
 from sklearn_calib.queries._queries import Queries
 
 # With groups, moments need a square matrix of bins: more of them would cost and not help.
@@ -30,11 +32,13 @@ class TooFewError(ValueError):
 class Sample:
     """Queries in bins that were chosen without a look at the labels.
 
-    `grouped` says whether the units are groups of more than one query.
+    `grouped` says whether the units are groups of more than one query, and
+    `strategy` how the bins were cut.
     """
 
     bins: BinnedQueries
     grouped: bool
+    strategy: str
 
     @property
     def ordered(self) -> SortedQueries:
@@ -42,17 +46,18 @@ class Sample:
         return self.bins.queries
 
     @cached_property
-    def impossible(self) -> bool:
-        """Whether an answer contradicts a prediction of exactly 0 or 1."""
-        y, q = self.ordered.y, self.ordered.q
-        return bool(y[: np.searchsorted(q, 0.0, "right")].any()) or not bool(
-            y[np.searchsorted(q, 1.0) :].all()
-        )
-
-    @cached_property
-    def pvalue(self) -> float:
-        """Probability of so large a debiased error if every prediction were right."""
-        return 0.0 if self.impossible else null_pvalue(self.moments)
+    def score(self) -> ScoreInterval:
+        """Limits and p-value that agree with each other."""
+        found = null_score(self.bins, self.moments, self.form if self.grouped else None)
+        if not self.grouped:
+            return ScoreInterval(self.moments, found)
+        # The variance of groups is estimated from few of them, and from fewer where a few
+        # have large residuals.
+        own = self.form.self_terms
+        carriers = float(own.sum() ** 2 / max(np.square(own).sum(), 1e-300))
+        units = self.moments.n
+        freedom = (max(n - 1.0, 1.0) for n in (units, min(units, carriers)))
+        return ScoreInterval(self.moments, found, *freedom)
 
     @cached_property
     def form(self) -> PairForm:
@@ -101,8 +106,8 @@ def make_sample(
 ) -> Sample:
     """Sort and cut queries for inference; options were checked by `check_inference_bins`.
 
-    `numbered` numbers the queries by their rows where they have no groups, so
-    that the units of two samples of the same rows can be compared.
+    `numbered` numbers the queries by their rows where they have no groups, and
+    cuts them by counts alone, so that two samples of the same rows can be compared.
     """
     units = queries.units
     if units is None and numbered:
@@ -114,23 +119,27 @@ def make_sample(
             f"{'' if queries.sample_weight is None else ' with a weight above zero'}."
         )
     unit = ordered.unit
-    if unit is None:
-        bins = bin_queries(ordered, bin_size, n_bins, infer=True, min_rows=LEAST_ROWS)
+    if unit is not None and (unit == unit[0]).all():
+        raise TooFewError(
+            "All queries belong to one group, so that nothing is known about how much groups "
+            "differ. Pass groups=False to take the queries as independent."
+        )
+    if isinstance(bin_size, str) and n_bins is None:
+        grouped = queries.units is not None
+        # Units that only number the rows ask nothing of the bins.
+        cut = ordered if grouped else replace(ordered, unit=None)
+        most = None if unit is None else MOST_GROUPED_BINS
+        ends = balanced_ends(cut, most=most, by_count=numbered)
+        bins = BinnedQueries(ordered, ends, ordered.total / len(ends))
     else:
-        if (unit == unit[0]).all():
-            raise TooFewError(
-                "All queries belong to one group, so that nothing is known about how much groups "
-                "differ. Pass groups=False to take the queries as independent."
-            )
-        automatic = isinstance(bin_size, str) and n_bins is None
-        if automatic and len(ordered) >= (MOST_GROUPED_BINS / 2) ** 2:
-            bins = bin_queries(ordered, bin_size, MOST_GROUPED_BINS, min_rows=LEAST_ROWS)
-        else:
-            bins = bin_queries(ordered, bin_size, n_bins, infer=True, min_rows=LEAST_ROWS)
+        bins = bin_queries(ordered, bin_size, n_bins, min_rows=LEAST_ROWS)
+    if unit is not None:
         bins = mixed_bins(bins, unit)
     if bins.count.min() < LEAST_ROWS:
         raise TooFewError(
             f"n_bins={n_bins} leaves bins with fewer than {LEAST_ROWS} queries, too few to "
             "estimate how much they vary; ask for fewer bins."
         )
-    return Sample(bins, grouped=queries.units is not None)
+    automatic = isinstance(bin_size, str) and n_bins is None
+    strategy = "balanced" if automatic else "adaptive"
+    return Sample(bins, grouped=queries.units is not None, strategy=strategy)

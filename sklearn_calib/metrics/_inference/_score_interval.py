@@ -4,66 +4,122 @@ The debiased squared error T is modelled as having mean tau and variance
 a + b tau + c tau^2; the interval holds every tau that a test would not reject.
 The coefficients move from their values under perfect calibration to those
 estimated from the residuals as the evidence against calibration grows. The
-lower limit allows for the skewness of T by a Pearson III tail.
+lower limit allows for the skewness of T, and at tau = 0 its test is the test
+of perfect calibration itself: the interval excludes 0 exactly when that
+rejects.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
-from scipy import optimize, stats
+from scipy import optimize, special
 
 from sklearn_calib.metrics._inference._moments import ResidualMoments
+from sklearn_calib.metrics._inference._null_law import skewed_score
+
+# The law of T is that of the data from tau = T / _BRIDGE on, and on its way to that of perfect
+# calibration below.
+_BRIDGE = 10.0
+
+# How much T must exceed its null standard deviation for the data's own moments to be trusted:
+# at four times, half.
+_TRUST = 16.0
+
+# A squared error that is not zero, whatever follows.
+_TINY = 1e-300
 
 
-def skewed_score(x: float, skewness: float) -> float:
-    """Return the normal score of x under a standardised Pearson III law (Wilson-Hilferty)."""
-    if abs(skewness) < 1e-8:
-        return x
-    base = 1.0 + skewness * x / 2.0
-    root = math.copysign(abs(base) ** (1.0 / 3.0), base)
-    return 6.0 / skewness * (root - 1.0) + skewness / 6.0
-
-
-def null_pvalue(moments: ResidualMoments) -> float:
-    """Return the probability of so large a T if every prediction were right."""
-    sd = math.sqrt(moments.null_variance)
-    if sd == 0.0:
-        return 1.0 if moments.square <= 0.0 else 0.0
-    skewness = moments.null_third / sd**3
-    return float(stats.norm.sf(skewed_score(moments.square / sd, skewness)))
+def _clip(value: float, low: float, high: float) -> float:
+    return min(max(value, low), high)
 
 
 @dataclass(frozen=True)
-class _Model:
-    """Variance and third cumulant of T as functions of the true squared error tau."""
+class ErrorLaw:
+    """Variance and third cumulant of T as functions of the true squared error tau.
 
-    a: float
-    b: float
-    c: float
-    third: float
-    third_linear: float
-    third_cubic: float
-    n: float
-    null_residual_variance: float
-    unit_variance: float
+    Where T is within the noise, the data's estimates are shrunk towards the
+    values that they have under perfect calibration.
+    """
 
-    def variance(self, tau: float) -> float:
+    moments: ResidualMoments
+
+    @cached_property
+    def square(self) -> float:
+        """T, or 0 where it is negative."""
+        return max(self.moments.square, 0.0)
+
+    @cached_property
+    def trust(self) -> float:
+        """How much the data's own moments count, from 0 to 1."""
+        if self.square <= 0.0:
+            return 0.0
+        return self.square**2 / (self.square**2 + _TRUST * self.moments.null_variance)
+
+    def _shrunk(self, own: float, null: float) -> float:
+        return self.trust * own + (1.0 - self.trust) * null if self.trust > 0.0 else null
+
+    @cached_property
+    def residual_variance(self) -> float:
+        """Variance of a residual, averaged with the squared error as weight."""
+        m = self.moments
+        own = _clip(m.mean_variance / self.square, 0.0, 0.25) if self.trust > 0.0 else 0.0
+        return self._shrunk(own, m.null_mean_variance)
+
+    @cached_property
+    def _together(self) -> float:
+        """Variance of a unit's residual over that of a query's: 1 where queries are the units."""
+        m = self.moments
+        if m.residual_variance <= 0.0:
+            return 1.0
+        # Estimated from few residuals, so that the root meets it half way.
+        return math.sqrt(_clip(m.null_mean_variance / m.residual_variance, 0.0, 1.0))
+
+    @cached_property
+    def spread(self) -> float:
+        """How unevenly the squared error is spread over queries."""
+        return self._shrunk(_clip(self.moments.spread, 0.0, 100.0), self.moments.null_spread)
+
+    def variance(self, tau: float, z: float) -> float:
+        """Return the variance of T where the true squared error is tau, for limits at score z."""
+        m = self.moments
         # Where all predictions are close to 0 or 1, an error of e means answers that
         # vary by at least e (1 - e), however little they vary in the sample.
         error = math.sqrt(tau)
-        floor = max(0.0, error * (1.0 - error) - self.null_residual_variance)
-        a = max(self.a, self.unit_variance * floor**2)
-        b = max(self.b, 4.0 * floor / self.n)
-        return a + b * tau + self.c * tau**2
+        floor = max(0.0, error * (1.0 - error) - m.residual_variance)
+        noise = max(self._shrunk(m.variance, m.null_variance), m.unit_variance * floor**2)
+        # The same of a unit: residuals of a group that vary on their own average out.
+        together = self._together
+        single = max(self.residual_variance, together * floor)
+        if tau > self.square:
+            # An error towards one half makes the answers vary more.
+            found = math.sqrt(self.square)
+            away = math.sqrt(max(0.0, 1.0 - 4.0 * min(0.25, m.residual_variance)))
+            more = max(0.0, (error - found) * (away - error - found))
+            most = max(together * 0.25, self.residual_variance)
+            single = max(single, min(most, self.residual_variance + together * more))
+        # In a tiny sample the variance must not outgrow the square it is compared with.
+        uneven = min(self.spread / m.n, 0.77 / max(z**2, 1e-12))
+        return noise + 4.0 * single / m.n * tau + uneven * tau**2
+
+    def third_cumulant(self, tau: float) -> float:
+        """Return the third cumulant of T where the true squared error is tau."""
+        m = self.moments
+        own = _clip(m.mean_square_variance / self.square, 0.0, 0.0625) if self.trust > 0.0 else 0.0
+        linear = 24.0 * self._shrunk(own, m.null_mean_square_variance) / m.n**2
+        cubic = 2.0 * self.spread**2 / m.n**2
+        return self._shrunk(m.third, m.null_third) + linear * tau + cubic * tau**3
 
     def upper(self, square: float, z: float) -> float:
-        """Return the largest tau that a two-sided test keeps."""
+        """Return the largest tau that a test at score z keeps."""
 
         def excess(tau: float) -> float:
-            return tau - square - z * math.sqrt(self.variance(tau))
+            return tau - square - z * math.sqrt(self.variance(tau, z))
 
+        if z <= 0.0:
+            return square
         if excess(1.0) <= 0.0:
             return 1.0
         # Outwards from a point that is surely kept, to one that surely is not.
@@ -72,73 +128,106 @@ class _Model:
             low, high = high, min(1.0, 4.0 * high)
         return float(optimize.brentq(excess, low, high, xtol=1e-18, rtol=1e-10))
 
-    def score(self, square: float, tau: float) -> float:
-        """Return how far T lies above tau, as a normal score."""
-        sd = math.sqrt(self.variance(tau))
-        if sd == 0.0:
-            return math.inf if square > tau else 0.0
-        third = self.third + self.third_linear * tau + self.third_cubic * tau**3
-        return skewed_score((square - tau) / sd, third / sd**3)
-
-    def lower(self, square: float, z: float) -> float:
-        """Return the smallest tau that the test keeps."""
-        if square <= 0.0 or self.score(square, 0.0) <= z:
+    def lower(self, z: float, null_score: float) -> float:
+        """Return the smallest tau that a test at score z keeps; at 0 its score is `null_score`."""
+        if null_score <= z or self.square <= 0.0:
             return 0.0
-        if self.score(square, square) > z:
-            return square
-        root = optimize.brentq(lambda tau: self.score(square, tau) - z, 0.0, square, xtol=1e-15)
+        m = self.moments
+        sd = math.sqrt(m.null_variance)
+        at_null = skewed_score(self.square / sd, m.null_third / sd**3) if sd > 0.0 else 0.0
+        # What the true law of T at 0 takes away from the score stays away.
+        shift = 0.0 if math.isinf(null_score) else null_score - at_null
+
+        def score(tau: float) -> float:
+            if tau == 0.0:
+                return min(null_score, 1e3)
+            share = min(1.0, _BRIDGE * tau / self.square)
+            variance = (1.0 - share) * m.null_variance + share * self.variance(tau, z)
+            third = (1.0 - share) * m.null_third + share * self.third_cumulant(tau)
+            sd = math.sqrt(variance)
+            if sd == 0.0:
+                return 1e3
+            plain = skewed_score((self.square - tau) / sd, third / sd**3)
+            return min(plain + shift * (1.0 if shift < 0.0 else 1.0 - share), 1e3)
+
+        if score(self.square) > z:
+            return self.square
+        root = optimize.brentq(lambda tau: score(tau) - z, 0.0, self.square, xtol=1e-18, rtol=1e-10)
         return float(root)
 
 
-def _clip(value: float, low: float, high: float) -> float:
-    return min(max(value, low), high)
+def _quantile(freedom: float, tail: float) -> float:
+    """Return the upper quantile of a t law, or of the normal law."""
+    if math.isinf(freedom):
+        return -float(special.ndtri(tail))
+    return -float(special.stdtrit(freedom, tail))
 
 
-def _model(m: ResidualMoments, z: float) -> _Model:
-    """Shrink the data's estimates towards their null values while T is within the noise."""
-    t = max(m.square, 0.0)
-    trust = 0.0
-    variance, square_variance, spread = (
-        m.null_mean_variance,
-        m.null_mean_square_variance,
-        m.null_spread,
-    )
-    if t > 0.0:
-        trust = t**2 / (t**2 + 4.0 * m.null_variance)
-        variance = trust * _clip(m.mean_variance / t, 0.0, 0.25) + (1.0 - trust) * variance
-        square_variance = (
-            trust * _clip(m.mean_square_variance / t, 0.0, 0.0625) + (1.0 - trust) * square_variance
+@dataclass(frozen=True)
+class ScoreInterval:
+    """Limits and p-values that agree with each other.
+
+    Attributes
+    ----------
+    moments : ResidualMoments
+        Moments of T.
+    null_score : float
+        How large T is under perfect calibration, as a score.
+    units : float
+        Degrees of freedom of the variance, by the number of units: upper limits
+        are compared with a t law, which is the normal law where it is infinite.
+    carriers : float
+        The same by the number of units that carry the residuals, for lower
+        limits and p-values.
+    """
+
+    moments: ResidualMoments
+    null_score: float
+    units: float = math.inf
+    carriers: float = math.inf
+
+    @cached_property
+    def _law(self) -> ErrorLaw:
+        return ErrorLaw(self.moments)
+
+    @cached_property
+    def pvalue(self) -> float:
+        """Probability of so large a T if every prediction were right."""
+        if math.isinf(self.carriers) or math.isinf(self.null_score):
+            return float(special.ndtr(-self.null_score))
+        return float(special.stdtr(self.carriers, -self.null_score))
+
+    def upper(self, tail: float) -> float:
+        """Return the limit that the squared error exceeds with a probability of at most `tail`."""
+        return min(1.0, self._law.upper(self._law.square, _quantile(self.units, tail)))
+
+    def limits(self, level: float) -> tuple[float, float]:
+        """Return the limits of the squared error."""
+        alpha = 1.0 - level
+        high = self.upper(alpha / 2.0)
+        if self.pvalue >= alpha:
+            return 0.0, high
+        one, two = (_quantile(self.carriers, tail) for tail in (alpha, alpha / 2.0))
+        # Near the null the whole error probability may go to one side.
+        low = max(
+            self._law.lower(two, self.null_score),
+            min(self._law.lower(one, self.null_score), self._law.upper(0.0, two)),
         )
-        spread = trust * _clip(m.spread, 0.0, 100.0) + (1.0 - trust) * spread
-    return _Model(
-        a=trust * m.variance + (1.0 - trust) * m.null_variance,
-        b=4.0 * variance / m.n,
-        # In a tiny sample the variance must not outgrow the square it is compared with.
-        c=min(spread / m.n, 0.77 / z**2),
-        third=trust * m.third + (1.0 - trust) * m.null_third,
-        third_linear=24.0 * square_variance / m.n**2,
-        third_cubic=2.0 * spread**2 / m.n**2,
-        n=m.n,
-        null_residual_variance=m.residual_variance,
-        unit_variance=m.unit_variance,
-    )
+        return min(max(low, _TINY), high), high
 
+    def pvalue_of_at_least(self, square: float) -> float:
+        """Return the p-value of the hypothesis that the squared error is at least so large.
 
-def score_interval(
-    moments: ResidualMoments, level: float, pvalue: float | None = None
-) -> tuple[float, float]:
-    """Return limits for the squared calibration error; `pvalue` is that of the null test."""
-    pvalue = null_pvalue(moments) if pvalue is None else pvalue
-    alpha = 1.0 - level
-    two_sided = float(stats.norm.ppf(1.0 - alpha / 2.0))
-    one_sided = float(stats.norm.ppf(1.0 - alpha))
-    model = _model(moments, two_sided)
-    high = min(1.0, model.upper(max(moments.square, 0.0), two_sided))
-    if pvalue > alpha:
-        return 0.0, high
-    # Near the null the whole error probability may go to one side.
-    low = max(
-        model.lower(moments.square, two_sided),
-        min(model.lower(moments.square, one_sided), model.upper(0.0, two_sided)),
-    )
-    return min(low, high), high
+        It is the smallest tail whose upper limit lies below: below 0.025
+        exactly when the upper end of the 95 % interval does.
+        """
+        least, most = 1e-12, 0.5
+        if self.upper(most) >= square:
+            return 1.0
+        if self.upper(least) < square:
+            return least
+        low, high = math.log(least), math.log(most)
+        for _ in range(60):
+            middle = 0.5 * (low + high)
+            low, high = (low, middle) if self.upper(math.exp(middle)) < square else (middle, high)
+        return math.exp(high)
