@@ -224,9 +224,8 @@ def find_spans(
     sentence = chain.sentence[start]
     # A stable sort of small integers takes linear time; equals stay in order of their length.
     order = np.argsort(-proba, kind="stable")
-    order = order[
-        np.argsort(sentence[order].astype(np.min_scalar_type(len(lengths))), kind="stable")
-    ]
+    small = sentence[order].astype(np.min_scalar_type(len(lengths)))
+    order = order[np.argsort(small, kind="stable")]
     offset = starts_of(lengths)[sentence]
     return FoundSpans(
         sentence[order],
