@@ -186,13 +186,23 @@ class FoundSpans:
 
 
 def find_spans(
-    potentials: Array, transitions: Array, lengths: Array, tags: SchemeTags, min_proba: float
+    potentials: Array,
+    transitions: Array,
+    lengths: Array,
+    tags: SchemeTags,
+    min_proba: float,
+    *,
+    out: Array | None = None,
 ) -> FoundSpans:
-    """Return all spans of checked scores that are not below a threshold."""
+    """Return all spans of checked scores that are not below a threshold.
+
+    `out` takes the marginals on the way, and may be the potentials themselves.
+    """
     wanted = _Pairs(tags)
     pairs = np.array(wanted.pairs, dtype=np.intp).reshape(-1, 2)
-    found = marginals(potentials, transitions, lengths, pairs=pairs)
-    chain = _Posterior(found.proba, found.pair_proba, lengths)
+    found = marginals(potentials, transitions, lengths, pairs=pairs, out=out)
+    pair_proba = np.empty((0, 0)) if found.pair_proba is None else found.pair_proba
+    chain = _Posterior(found.proba, pair_proba, lengths)
     none = np.empty(0, dtype=np.intp)
     parts = [(none, none, none, np.empty(0))]
 
@@ -263,32 +273,36 @@ class _Pairs:
 class _Posterior:
     """The posterior as a Markov chain: tags, and the tag that follows a given one."""
 
-    def __init__(self, proba: Array, pair_proba: Array | None, lengths: Array) -> None:
+    def __init__(self, proba: Array, pair_proba: Array, lengths: Array) -> None:
         self.proba = proba
-        self.pair_proba = np.empty((0, 0)) if pair_proba is None else pair_proba
+        self.n_tags = proba.shape[1]
+        self.flat = proba.ravel()
+        # Without pairs there is nothing to look up, but there must be a place to look.
+        self.pairs = pair_proba.ravel() if pair_proba.size else np.zeros(1)
         self.sentence = np.repeat(np.arange(len(lengths)), lengths)
+        # A sentence has one pair fewer than tokens, and so has each sentence before it. Its last
+        # token begins no pair; where it points does not matter.
+        self.first_pair = (np.arange(len(proba)) - self.sentence) * pair_proba.shape[1]
         self.is_last = np.zeros(len(proba), dtype=bool)
         self.is_last[np.cumsum(lengths) - 1] = True
 
     def where(self, codes: Array, min_proba: float) -> tuple[Array, Array, Array]:
         """Return token, type and probability wherever the tag of a type is probable enough."""
         kinds = np.flatnonzero(codes >= 0)
-        columns = self.proba[:, codes[kinds]]
-        token, at = np.nonzero(columns >= min_proba if min_proba > 0.0 else columns > 0.0)
-        return token, kinds[at], columns[token, at]
+        columns = self.proba.take(codes[kinds], axis=1)
+        at = np.flatnonzero(columns >= min_proba if min_proba > 0.0 else columns > 0.0)
+        token, kind = np.divmod(at, max(len(kinds), 1))
+        return token, kinds[kind], columns.ravel()[at]
 
     def joint(self, token: Array, column: Array) -> Array:
         """Return the probability of a pair of tags at a token and its next."""
-        proba = np.zeros(len(token))
-        known = np.flatnonzero((column >= 0) & ~self.is_last[token])
-        # A sentence has one pair fewer than tokens, and so has each sentence before it.
-        rows = token[known] - self.sentence[token[known]]
-        proba[known] = self.pair_proba[rows, column[known]]
+        proba = self.pairs.take(self.first_pair[token] + column, mode="clip")
+        proba[self.is_last[token] | (column < 0)] = 0.0
         return proba
 
     def conditional(self, token: Array, state: Array, column: Array) -> Array:
         """Return the probability of the second tag of a pair, given the first."""
-        given, both = self.proba[token, state], self.joint(token, column)
+        given, both = self.flat[token * self.n_tags + state], self.joint(token, column)
         # Below the smallest float a pair may be left where its first tag is not.
         ratio = np.divide(both, given, out=np.zeros(len(token)), where=given > 0.0)
-        return np.minimum(ratio, 1.0)
+        return np.minimum(ratio, 1.0, out=ratio)

@@ -266,7 +266,9 @@ class SequenceTagger(BaseEstimator, ABC):
         self, sentences: list[Any], lengths: Array, tags: SchemeTags, min_proba: float
     ) -> FoundSpans:
         potentials = self._potentials(sentences)
-        return find_spans(potentials, self._log_transitions, lengths, tags, min_proba)
+        return find_spans(
+            potentials, self._log_transitions, lengths, tags, min_proba, out=potentials
+        )
 
     def predict_k_best(
         self, X: Iterable[Sequence[Any]], k: int
