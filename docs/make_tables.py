@@ -344,6 +344,71 @@ def sequence_speed(numbers: Row) -> str:
         ]
     title = f"From tokens, {taggers['corpus']}, {taggers['tokens']:,} tokens: time / ours"
     parts.append(table(title, ("model", "call", "time", "largest difference"), rows))
+    if "spans" in numbers:
+        parts.append(span_speed(numbers["spans"]))
+    return paragraphs(*parts)
+
+
+def span_speed(spans: Row) -> str:
+    rows = []
+    for model, row in spans["models"].items():
+        spent = row["seconds"]
+        ratios = [
+            f"{spent[f'spans, {source}'] / spent[f'tag marginals, {source}']:.1f}"
+            for source in ("from scores", "from tokens")
+        ]
+        rows.append((model, f"{row['tags']}", f"{row['spans']:,}", *ratios))
+    title = (
+        f"Spans of {spans['corpus']}, {spans['tokens']:,} tokens: time / tag marginals, with the "
+        "garbage collector off, as ``timeit`` has it"
+    )
+    header = ("model", "tags", "spans of at least .01", "from scores", "from tokens")
+    return table(title, header, rows)
+
+
+# --- spans.json
+
+
+def spans(numbers: Row) -> str:
+    """Return one table for each choice of questions: exact probabilities and substitutes."""
+    titles = {
+        "all": f"Every chunk with a probability of at least {numbers['min_proba']:g}",
+        "best tagging": "The chunks of the most probable tagging",
+    }
+    sizes = numbers["sentences"]
+    parts = [
+        f"{numbers['corpus']}, {sizes['train']:,} training and {sizes['test']:,} test sentences. "
+        "*Over exact* is the Brier score minus that of the exact probability on the same "
+        "questions."
+    ]
+    for choice, title in titles.items():
+        rows = []
+        for row in numbers["rows"]:
+            for answer, found in row["asked"][choice].items():
+                more = found.get("brier_over_exact")
+                rows.append(
+                    (
+                        f"{row['model']}, {row['treatment']}" if answer == "exact" else "",
+                        answer,
+                        f"{found['brier'][0]:.4f}",
+                        "" if more is None else f"{more[0]:+.4f} [{more[1]:+.4f}, {more[2]:+.4f}]",
+                        f"{found['error']:.3f}",
+                        f"[{found['interval'][0]:.3f}, {found['interval'][1]:.3f}]",
+                    )
+                )
+        header = ("model", "answer", "Brier score", "over exact", "error", "95 % interval")
+        parts.append(table(title, header, rows))
+    summary = [
+        (
+            f"{row['model']}, {row['treatment']}",
+            f"{row['f1']:.3f}",
+            f"{row['asked']['all']['exact']['n']:,}",
+            f"{percent(row['missed_share'])} %",
+        )
+        for row in numbers["rows"]
+    ]
+    header = ("model", "chunk F1", "questions", "true chunks below the threshold")
+    parts.append(table("The models, and what is not asked about", header, summary))
     return paragraphs(*parts)
 
 
@@ -362,6 +427,7 @@ MAKERS: tuple[Maker, ...] = (
         sequence_speed,
         "benchmarks/sequence_speed.py",
     ),
+    ("spans", "spans.json", spans, "benchmarks/spans.py"),
     ("thesis_bin_size", "thesis_studies.json", thesis_bin_size, "benchmarks/thesis_studies.py"),
     (
         "thesis_sample_size",
