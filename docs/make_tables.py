@@ -216,6 +216,39 @@ def selection(rows: list[Row]) -> str:
     return table(title, ["score", *(f"{n:,} queries in all" for n in sizes)], body)
 
 
+# --- field.json
+
+
+def field(record: Row) -> str:
+    """Return how estimates and tests of other packages fare on the same data."""
+    parts = []
+    for what, title, number in (
+        ("rmse", "Root mean square distance from the true error, mean over settings", "{:.4f}"),
+        ("rejected", "Share of tests with p <= .05, mean over settings", "{:.3f}"),
+    ):
+        rows = [row for row in record["rows"] if row["what"] == what]
+        names = [n for n in rows[0] if n not in ("what", "n", "law", "truth", "error")]
+        columns = [
+            (n, calibrated) for n in sorted({r["n"] for r in rows}) for calibrated in (True, False)
+        ]
+        body = []
+        for name in names:
+            cells = []
+            for n, calibrated in columns:
+                values = [
+                    row[name]
+                    for row in rows
+                    if row["n"] == n and (row["truth"] == "calibrated") == calibrated
+                ]
+                cells.append(number.format(sum(values) / len(values)))
+            body.append([name, *cells])
+        header = [f"N = {n:,}, {'calibrated' if good else 'others'}" for n, good in columns]
+        parts.append(table(title, ["", *header], body))
+    packages = ", ".join(f"{name} {number}" for name, number in record["versions"].items())
+    samples = f"{record['replications']} samples of each of 16 settings; {packages}."
+    return paragraphs(*parts, samples)
+
+
 # --- speed.json
 
 
@@ -419,6 +452,7 @@ Maker = tuple[str, str, Callable[[Any], str], str]
 MAKERS: tuple[Maker, ...] = (
     ("coverage", "coverage.json", coverage, "benchmarks/coverage.py"),
     ("coverage_summary", "coverage.json", coverage_summary, "benchmarks/coverage.py"),
+    ("field", "field.json", field, "benchmarks/field.py"),
     ("selection", "selection.json", selection, "benchmarks/selection.py"),
     ("speed", "speed.json", speed, "benchmarks/speed.py"),
     (
