@@ -60,6 +60,7 @@ sphinx_gallery_conf = {
             "plot_corpus_counts.py",
             "plot_known_truth.py",
             "plot_taggers.py",
+            "plot_spans.py",
             "plot_intervals_that_cover.py",
             "*",
         ]

@@ -6,10 +6,10 @@ from sklearn.base import BaseEstimator
 from sklearn.frozen import FrozenEstimator
 
 from sklearn_calib import CalibratedStructureCV, adaptive_bin_calibration_error
-from sklearn_calib.datasets import make_tagged_sequences
+from sklearn_calib.datasets import make_chunked_sequences, make_tagged_sequences
 from sklearn_calib.recalibration._chains import ChainNumbers, ScaledTagger, fit_chain
 from sklearn_calib.recalibration._held_out import HeldOut
-from sklearn_calib.sequence import CRFTagger, HMMTagger, forward_backward
+from sklearn_calib.sequence import CRFTagger, HMMTagger, forward_backward, span_probabilities
 from tests.sequence.text import sentences
 
 
@@ -157,3 +157,32 @@ def test_weights_are_copies(data):
     copied.fit(X[30:40] + X[30:], y[30:40] + y[30:])
     np.testing.assert_allclose(mended.bias_, copied.bias_, atol=1e-3)
     assert mended.temperature_ == pytest.approx(copied.temperature_, rel=1e-3)
+
+
+def test_spans_and_best_taggings_are_mended_too():
+    data = make_chunked_sequences(400, random_state=0)
+    X, y, X_test, y_test = data.X[:200], data.y[:200], data.X[200:], data.y[200:]
+    mended = CalibratedStructureCV(CRFTagger()).fit(X, y)
+    errors = [
+        adaptive_bin_calibration_error(model.calibration_queries(X_test, y_test, unit="span"))
+        for model in (mended.estimator_, mended)
+    ]
+    assert errors[1] < errors[0]
+    scores = mended.log_potentials(X_test[:1]), mended.log_transitions_
+    np.testing.assert_allclose(
+        forward_backward(*scores).proba, mended.predict_proba(X_test[:1]), atol=1e-12
+    )
+    found = span_probabilities(*scores, classes=mended.classes_)[0]
+    assert mended.predict_spans(X_test[:1])[0] == found
+    [(best, probability), _] = mended.predict_k_best(X_test[:1], 2)[0]
+    assert [best] == mended.predict(X_test[:1])
+    expected = np.exp(mended.log_likelihood(X_test[:1], [best])[0])
+    assert probability == pytest.approx(expected, rel=1e-10)
+    isotonic = CalibratedStructureCV(
+        CRFTagger(), method="isotonic", query_options={"unit": "span"}
+    ).fit(X, y)
+    queries = isotonic.calibration_queries(X_test, y_test, unit="span")
+    assert adaptive_bin_calibration_error(queries) < errors[0]
+    assert not hasattr(isotonic, "predict_spans")
+    questions = isotonic.calibration_questions(X_test, unit="span")
+    assert 0.0 <= questions.missed_share(y_test) < 0.5
