@@ -9,7 +9,7 @@ from sklearn_calib import (
     classifier_queries,
 )
 from sklearn_calib.datasets import make_queries
-from sklearn_calib.metrics._hypothesis import brownian_range_sf
+from sklearn_calib.metrics._inference._null_statistics import brownian_range_sf
 
 
 @pytest.mark.parametrize("statistic", ["binned", "kuiper"])
