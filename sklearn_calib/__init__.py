@@ -13,11 +13,13 @@ from sklearn_calib.metrics import (
     AdaptiveBinCalibrationError,
     adaptive_bin_calibration_error,
     bin_size_curve,
+    calibration_band,
     calibration_bins,
     calibration_error_interval,
     calibration_null,
     calibration_test,
     compare_calibration,
+    gaussian_process_calibration_curve,
     isotonic_calibration_curve,
     label_calibration,
     sample_size_curve,
@@ -34,13 +36,24 @@ from sklearn_calib.queries import (
 )
 
 if TYPE_CHECKING:
-    from sklearn_calib import coref, datasets, display, explore, metrics, queries, report, sequence
+    from sklearn_calib import (
+        coref,
+        datasets,
+        display,
+        explore,
+        metrics,
+        queries,
+        recalibration,
+        report,
+        sequence,
+    )
     from sklearn_calib.display import (
         AdaptiveCalibrationDisplay,
         BinSizeDisplay,
         CountDisplay,
         LabelCalibrationDisplay,
     )
+    from sklearn_calib.recalibration import CalibratedStructureCV
 
     # The report stands above this file, so that nothing is imported from it here.
     calibration_report = report.calibration_report
@@ -51,12 +64,14 @@ __all__ = [
     "AdaptiveBinCalibrationError",
     "AdaptiveCalibrationDisplay",
     "BinSizeDisplay",
+    "CalibratedStructureCV",
     "ConfidenceInterval",
     "CountDisplay",
     "LabelCalibrationDisplay",
     "Queries",
     "adaptive_bin_calibration_error",
     "bin_size_curve",
+    "calibration_band",
     "calibration_bins",
     "calibration_error_interval",
     "calibration_null",
@@ -69,11 +84,13 @@ __all__ = [
     "display",
     "estimator_queries",
     "explore",
+    "gaussian_process_calibration_curve",
     "isotonic_calibration_curve",
     "label_calibration",
     "link_queries",
     "metrics",
     "queries",
+    "recalibration",
     "report",
     "sample_size_curve",
     "score_decomposition",
@@ -84,10 +101,21 @@ __all__ = [
 ]
 
 # What loads when it is first asked for: a room, or a name and the room that holds it.
-_ROOMS = ("coref", "datasets", "display", "explore", "metrics", "queries", "report", "sequence")
+_ROOMS = (
+    "coref",
+    "datasets",
+    "display",
+    "explore",
+    "metrics",
+    "queries",
+    "recalibration",
+    "report",
+    "sequence",
+)
 _LAZY = {
     "AdaptiveCalibrationDisplay": "display",
     "BinSizeDisplay": "display",
+    "CalibratedStructureCV": "recalibration",
     "CountDisplay": "display",
     "LabelCalibrationDisplay": "display",
     "calibration_report": "report",

@@ -8,10 +8,12 @@ import pytest
 import sklearn_calib
 from sklearn_calib import (
     bin_size_curve,
+    calibration_band,
     calibration_bins,
     calibration_error_interval,
     calibration_test,
     compare_calibration,
+    gaussian_process_calibration_curve,
     isotonic_calibration_curve,
     label_calibration,
     sample_size_curve,
@@ -33,6 +35,8 @@ RESULTS = {
     ),
     "smooth": smooth_calibration_curve(SAMPLE.queries),
     "isotonic": isotonic_calibration_curve(SAMPLE.queries, random_state=0),
+    "process": gaussian_process_calibration_curve(SAMPLE.queries),
+    "band": calibration_band(SAMPLE.queries),
     "corp": isotonic_calibration_curve(SAMPLE.queries, random_state=0).decomposition,
     "bin sizes": bin_size_curve(SAMPLE.queries),
     "sample sizes": sample_size_curve(SAMPLE.queries, random_state=0),

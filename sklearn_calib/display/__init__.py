@@ -12,6 +12,7 @@ from sklearn_calib.display._labels import LabelCalibrationDisplay
 from sklearn_calib.explore import CountPosterior
 from sklearn_calib.metrics import (
     BinSizeCurve,
+    CalibrationBand,
     CalibrationBins,
     CalibrationCurve,
     CalibrationErrorResult,
@@ -43,9 +44,14 @@ def _display_curve(curve: CalibrationCurve) -> AdaptiveCalibrationDisplay:
     return AdaptiveCalibrationDisplay(curve=curve)
 
 
+def _display_band(band: CalibrationBand) -> AdaptiveCalibrationDisplay:
+    return AdaptiveCalibrationDisplay(band=band)
+
+
 # How each result that has a picture becomes a display.
 _MAKERS: dict[type, Callable[[Any], Any]] = {
     BinSizeCurve: BinSizeDisplay,
+    CalibrationBand: _display_band,
     CalibrationBins: AdaptiveCalibrationDisplay,
     CalibrationCurve: _display_curve,
     CalibrationErrorResult: _display_error,

@@ -24,19 +24,20 @@ from sklearn_calib.display._histogram import PredictionCounts, histogram_axes, n
 from sklearn_calib.display._keywords import known_keywords
 from sklearn_calib.display._probability_axes import (
     CurveDrawing,
+    Points,
     draw_diagonal,
     open_axes,
     shade_confidence,
 )
 from sklearn_calib.display._query_display import QueryDisplay
+from sklearn_calib.metrics._band import CalibrationBand, calibration_band
 from sklearn_calib.metrics._bins import INTERVALS, CalibrationBins, calibration_bins
-from sklearn_calib.metrics._curves import (
-    CalibrationCurve,
-    isotonic_calibration_curve,
-    smooth_calibration_curve,
-)
+from sklearn_calib.metrics._curves import CalibrationCurve
+from sklearn_calib.metrics._gaussian_process import gaussian_process_calibration_curve
 from sklearn_calib.metrics._inference._sample import TooFewError
 from sklearn_calib.metrics._interval import CalibrationErrorResult, calibration_error_interval
+from sklearn_calib.metrics._isotonic import isotonic_calibration_curve
+from sklearn_calib.metrics._smooth import smooth_calibration_curve
 from sklearn_calib.queries._as_queries import as_queries
 from sklearn_calib.queries._queries import Queries
 
@@ -52,7 +53,11 @@ __all__ = ["AdaptiveCalibrationDisplay"]
 CURVES: dict[str, Callable[..., CalibrationCurve]] = {
     "smooth": smooth_calibration_curve,
     "isotonic": isotonic_calibration_curve,
+    "gaussian_process": gaussian_process_calibration_curve,
 }
+
+# What bands are called here, and the method that makes each.
+BANDS = {"simultaneous": "auto", "monotone": "monotone", "smooth": "smooth"}
 
 
 class AdaptiveCalibrationDisplay(QueryDisplay):
@@ -80,6 +85,9 @@ class AdaptiveCalibrationDisplay(QueryDisplay):
         The curves of the folds of a cross-validation, drawn thin.
     counts : PredictionCounts, default=None
         How many predictions lie where, for the histogram.
+    band : CalibrationBand, default=None
+        A band that holds the whole curve, shaded; its estimate is drawn where
+        there are neither bins nor a curve.
 
     Attributes
     ----------
@@ -91,6 +99,8 @@ class AdaptiveCalibrationDisplay(QueryDisplay):
         The confidence intervals of the bins.
     consistency_ : matplotlib artist or None
         The consistency band.
+    band_ : matplotlib artist or None
+        The band for the whole curve.
     marks_ : matplotlib artist or None
         The marks that show where the bins lie.
     histogram_ : matplotlib Axes or None
@@ -125,6 +135,7 @@ class AdaptiveCalibrationDisplay(QueryDisplay):
     reference_: Line2D | None
     consistency_: Collection | None
     interval_: Collection | None
+    band_: Collection | None
     curve_: Line2D | None
     folds_: list[Line2D]
     marks_: Collection | None
@@ -140,10 +151,11 @@ class AdaptiveCalibrationDisplay(QueryDisplay):
         curve: CalibrationCurve | None = None,
         folds: Sequence[CalibrationBins] = (),
         counts: PredictionCounts | None = None,
+        band: CalibrationBand | None = None,
     ) -> None:
-        points = curve if bins is None else bins
-        if points is None:
-            raise ValueError("There is nothing to draw: pass bins, or a curve.")
+        found = [points for points in (bins, curve, band) if points is not None]
+        if not found:
+            raise ValueError("There is nothing to draw: pass bins, a curve or a band.")
         self.bins = bins
         self.result = result
         self.name = name
@@ -151,8 +163,9 @@ class AdaptiveCalibrationDisplay(QueryDisplay):
         self.curve = curve
         self.folds = folds
         self.counts = counts
+        self.band = band
         # What the line goes through.
-        self._points: CalibrationBins | CalibrationCurve = points
+        self._points: Points = found[0]
 
     def to_frame(self) -> DataFrame:
         """Return the points of the curve as a pandas DataFrame, one row per bin."""
@@ -165,7 +178,7 @@ class AdaptiveCalibrationDisplay(QueryDisplay):
             bins = counted(len(points), f"{points.strategy} bin")
             parts.append(f"{bins} of {counted(points.count.sum(), 'query', 'queries')}")
         else:
-            parts.append(f"{points.method} curve at {len(points.prob_pred)} points")
+            parts.append(f"{self._curve_name} at {len(points.prob_pred)} points")
         if result is not None:
             parts.append(f"{_error_name(result)} {_error_text(result)}")
         return ", ".join(parts)
@@ -197,8 +210,9 @@ class AdaptiveCalibrationDisplay(QueryDisplay):
         name : str, default=None
             Name in the legend; by default the stored one.
         interval : {"auto", "bar", "band", None}, default="auto"
-            How to show the confidence intervals; "auto" draws a bar for each
-            bin, and a band around a curve without bins.
+            How to show the confidence intervals of single points; "auto" draws
+            a bar for each bin, and a band around a curve without bins. The band
+            for the whole curve is drawn in any case, if there is one.
         interval_method : {"wilson", "normal", "clopper-pearson"}, default="wilson"
             How to compute those of bins.
         consistency : bool, default=False
@@ -266,8 +280,11 @@ class AdaptiveCalibrationDisplay(QueryDisplay):
         drawing.colour = self.line_.get_color()
         remember(self.line_, drawing)
         self._draw_uncertainty(drawing, interval, interval_method)
+        self._draw_band(drawing)
         self._draw_curve(drawing)
-        drawn = [self.line_, *self.folds_, self.interval_, self.consistency_, self.curve_]
+        drawn = [
+            self.line_, *self.folds_, self.interval_, self.band_, self.consistency_, self.curve_
+        ]  # fmt: skip
         drawing.artists = [artist for artist in drawn if artist is not None]
         self._draw_distribution(distribution, drawing, others)
         if legend:
@@ -281,9 +298,17 @@ class AdaptiveCalibrationDisplay(QueryDisplay):
     @property
     def _level(self) -> float:
         points = self._points
-        if isinstance(points, CalibrationCurve):
-            return points.confidence_level
-        return self.confidence_level
+        if isinstance(points, CalibrationBins):
+            return self.confidence_level
+        return points.confidence_level
+
+    @property
+    def _curve_name(self) -> str:
+        """What the line is, where it is not one of bins."""
+        points = self._points
+        if isinstance(points, CalibrationBand):
+            return "isotonic curve" if points.method == "monotone" else "smooth curve"
+        return f"{points.name} curve" if isinstance(points, CalibrationCurve) else "model"
 
     def _label(self, name: str | None) -> str:
         """Return the line's entry in the legend."""
@@ -291,21 +316,22 @@ class AdaptiveCalibrationDisplay(QueryDisplay):
         parts = [] if name is None else [plain_text(name)]
         if self.result is not None:
             parts.append(_error_text(self.result))
-        if parts:
-            return ": ".join(parts)
-        points = self._points
-        return f"{points.method} curve" if isinstance(points, CalibrationCurve) else "model"
+        return ": ".join(parts) if parts else self._curve_name
 
     def _confidence_interval(self, method: str) -> ConfidenceInterval:
         points = self._points
         if isinstance(points, CalibrationCurve):
             return points.confidence_interval
+        if isinstance(points, CalibrationBand):
+            raise ValueError(_ONLY_BAND.format("interval"))
         return points.confidence_interval(self.confidence_level, method)
 
     def _consistency_band(self) -> ConfidenceInterval:
         points = self._points
         if isinstance(points, CalibrationCurve):
             return points.consistency_band
+        if isinstance(points, CalibrationBand):
+            raise ValueError(_ONLY_BAND.format("consistency"))
         return points.consistency_band(self.confidence_level)
 
     def _draw_uncertainty(self, drawing: CurveDrawing, interval: str | None, method: str) -> None:
@@ -322,6 +348,8 @@ class AdaptiveCalibrationDisplay(QueryDisplay):
         if interval is None:
             return
         if interval == "auto":
+            if isinstance(self._points, CalibrationBand):
+                return
             interval = "bar" if isinstance(self._points, CalibrationBins) else "band"
         x = drawing.x(self._points.prob_pred)
         low, high = map(drawing.y, self._confidence_interval(method))
@@ -330,13 +358,25 @@ class AdaptiveCalibrationDisplay(QueryDisplay):
         else:
             self.interval_ = draw_band(ax, x, low, high, color=colour, alpha=0.2)
 
+    def _draw_band(self, drawing: CurveDrawing) -> None:
+        """Shade the band for the whole curve."""
+        band, self.band_ = self.band, None
+        if band is None:
+            return
+        x, low, high = band._outline()
+        self.band_ = draw_band(
+            self.ax_, drawing.x(x), drawing.y(low), drawing.y(high), joined=x[0] < x[-1],
+            color=drawing.colour, alpha=0.15, zorder=0.5,
+            label=f"{percent(band.confidence_level)} simultaneous band ({band.method})",
+        )  # fmt: skip
+
     def _draw_curve(self, drawing: CurveDrawing) -> None:
         """Draw the curve without bins beside that of the bins."""
         curve, self.curve_ = self.curve, None
         if curve is not None and curve is not self._points:
             (self.curve_,) = self.ax_.plot(
                 drawing.x(curve.prob_pred), drawing.y(curve.prob_true), color=drawing.colour,
-                linestyle=":", linewidth=2, label=f"{curve.method} curve",
+                linestyle=":", linewidth=2, label=f"{curve.name} curve",
                 marker="_" if len(curve.prob_pred) == 1 else None, markersize=14,
             )  # fmt: skip
 
@@ -382,6 +422,7 @@ class AdaptiveCalibrationDisplay(QueryDisplay):
         strategy: str = "adaptive",
         confidence_level: float = 0.95,
         curve: str | None = None,
+        band: str | None = None,
         folds: Sequence[Queries] = (),
         name: str | None = None,
         ax: Axes | None = None,
@@ -397,12 +438,15 @@ class AdaptiveCalibrationDisplay(QueryDisplay):
             As in `calibration_bins`.
         n_bins : int, default=None
             As in `calibration_bins`.
-        strategy : {"adaptive", "uniform"}, default="adaptive"
+        strategy : {"adaptive", "balanced", "uniform"}, default="adaptive"
             As in `calibration_bins`.
         confidence_level : float, default=0.95
             Level of all intervals and bands.
-        curve : {"smooth", "isotonic", None}, default=None
+        curve : {"smooth", "isotonic", "gaussian_process", None}, default=None
             Draw a curve without bins as well.
+        band : {"simultaneous", "monotone", "smooth", None}, default=None
+            Shade a band that holds the whole curve, as `calibration_band` makes
+            it; "simultaneous" leaves the method to it.
         folds : sequence of Queries, default=()
             Parts of the queries to draw thin, e.g. the folds of a
             cross-validation.
@@ -420,6 +464,7 @@ class AdaptiveCalibrationDisplay(QueryDisplay):
         """
         pyplot()
         check_option(curve, "curve", (*CURVES, None))
+        check_option(band, "band", (*BANDS, None))
         options: dict[str, Any] = {"bin_size": bin_size, "n_bins": n_bins, "strategy": strategy}
         bins = calibration_bins(queries, **options)
         # A handful of queries has a curve, but no interval for its error.
@@ -430,6 +475,9 @@ class AdaptiveCalibrationDisplay(QueryDisplay):
         if curve is not None:
             extra = {"random_state": 0} if curve == "isotonic" else {}
             line = CURVES[curve](queries, confidence_level=confidence_level, **extra)
+        whole = None
+        if band is not None:
+            whole = calibration_band(queries, confidence_level=confidence_level, method=BANDS[band])
         display = cls(
             bins,
             result=result,
@@ -438,6 +486,7 @@ class AdaptiveCalibrationDisplay(QueryDisplay):
             curve=line,
             folds=[calibration_bins(fold, **options) for fold in folds],
             counts=PredictionCounts.of(queries),
+            band=whole,
         )
         return display.plot(ax=ax, **plot_options)
 
@@ -510,6 +559,9 @@ class AdaptiveCalibrationDisplay(QueryDisplay):
             ax.set_title(f"{len(bins)} bins of {title}\ncalibration error {bins.error():.3f}")
             displays.append(display)
         return displays
+
+
+_ONLY_BAND = "{}: a band for the whole curve has none; draw it with bins or with a curve."
 
 
 def _error_name(result: CalibrationErrorResult) -> str:

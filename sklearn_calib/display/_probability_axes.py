@@ -10,6 +10,7 @@ import numpy as np
 from sklearn_calib._validation import Array, check_zoom
 from sklearn_calib.display._axes import COLOURS, drawings_on
 from sklearn_calib.display._histogram import PredictionCounts, restore_axes
+from sklearn_calib.metrics._band import CalibrationBand
 from sklearn_calib.metrics._bins import CalibrationBins
 from sklearn_calib.metrics._curves import CalibrationCurve
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from matplotlib.collections import Collection
     from matplotlib.lines import Line2D
     from matplotlib.patches import StepPatch
+
+# What a line can go through.
+Points = CalibrationBins | CalibrationCurve | CalibrationBand
 
 # As near to 0 and 1 as a logit axis goes.
 _NEAREST = 1e-12
@@ -97,7 +101,7 @@ def open_axes(
     ax: Axes,
     scale: str,
     zoom: tuple[float, float] | None,
-    points: CalibrationBins | CalibrationCurve,
+    points: Points,
 ) -> tuple[CurveDrawing, list[CurveDrawing]]:
     """Set scale, limits and labels; return a new drawing, and those that are there already."""
     others = drawings_on(ax, CurveDrawing)
@@ -129,7 +133,7 @@ def open_axes(
 def _limits(
     scale: str,
     zoom: tuple[float, float] | None,
-    points: CalibrationBins | CalibrationCurve,
+    points: Points,
     others: list[CurveDrawing],
 ) -> tuple[tuple[float, float], bool]:
     """Return the range to show: the one asked for, now or before, or else all of it."""

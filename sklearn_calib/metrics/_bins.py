@@ -16,8 +16,9 @@ from sklearn_calib._validation import (
     check_confidence_level,
     check_option,
 )
+from sklearn_calib.metrics._binning._balanced import balanced_ends
 from sklearn_calib.metrics._binning._binned import BinnedQueries, bin_queries
-from sklearn_calib.metrics._binning._sizes import n_effective, number_of_bins
+from sklearn_calib.metrics._binning._sizes import n_effective, number_of_bins, standard_number
 from sklearn_calib.metrics._binning._sorted import sort_queries
 from sklearn_calib.queries._as_queries import as_queries
 from sklearn_calib.queries._queries import Queries
@@ -25,7 +26,7 @@ from sklearn_calib.queries._queries import Queries
 __all__ = ["CalibrationBins", "calibration_bins"]
 
 NORMS = ("l1", "l2", "max")
-STRATEGIES = ("adaptive", "uniform")
+STRATEGIES = ("adaptive", "balanced", "uniform")
 INTERVALS = ("wilson", "normal", "clopper-pearson")
 
 
@@ -47,7 +48,7 @@ class CalibrationBins(PlottedResult):
         Smallest and largest prediction in each bin.
     bin_size : float or None
         The size that was aimed at; None where a number of bins was asked for.
-    strategy : {"adaptive", "uniform"}
+    strategy : {"adaptive", "balanced", "uniform"}
         How the bins were cut.
     effective_count : ndarray of shape (n_bins,)
         How many queries a bin is worth: its weight where all weights are whole
@@ -313,9 +314,13 @@ def calibration_bins(
     n_bins : int, default=None
         Ask for a number of bins instead of a size. There are fewer where
         equal predictions fill several.
-    strategy : {"adaptive", "uniform"}, default="adaptive"
-        "adaptive" bins hold equal numbers of queries; "uniform" bins have
-        equal width, 1 / n_bins, and those that hold no query are left out.
+    strategy : {"adaptive", "balanced", "uniform"}, default="adaptive"
+        "adaptive" bins hold equal numbers of queries. "balanced" bins hold
+        equal steps of (share of the queries + share of the information) / 2,
+        where a query with prediction q carries the information q (1 - q): where
+        most predictions are near 0, as those about many classes are, half of
+        the bins go to the others. "uniform" bins have equal width, 1 / n_bins,
+        and those that hold no query are left out.
     classes : array-like of shape (n_classes,), default=None
         The class of each column of a 2-D `y_prob`; by default the sorted
         labels of `y_true`.
@@ -352,9 +357,11 @@ def calibration_bins(
     if strategy == "adaptive":
         return bins_of(bin_queries(ordered, bin_size, n_bins))
     if not isinstance(bin_size, str):
-        raise ValueError(
-            f"bin_size={bin_size!r} has no meaning for bins of equal width; set n_bins."
-        )
+        kind = "bins of equal width" if strategy == "uniform" else "balanced bins"
+        raise ValueError(f"bin_size={bin_size!r} has no meaning for {kind}; set n_bins.")
+    if strategy == "balanced":
+        number = standard_number(ordered) if n_bins is None else n_bins
+        return bins_of(BinnedQueries(ordered, balanced_ends(ordered, number)), strategy)
     if n_bins is None:
         n_bins = number_of_bins(n_effective(ordered))
     return bins_of(BinnedQueries(ordered, ordered.cut_by_width(n_bins)), strategy)

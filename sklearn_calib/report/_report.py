@@ -119,6 +119,28 @@ class Report(Result):
         return self.interval.mean_overconfidence
 
     @property
+    def row_scores(self) -> tuple[float, float] | None:
+        """Brier score and log loss over whole rows, as scikit-learn has them for many classes.
+
+        Per row, the Brier score is summed over the classes, and the log loss is
+        that of the true class. None where the queries are not the classes of
+        rows of which exactly one is right.
+        """
+        labels, label = self.queries.labels, self.queries._codes
+        k = 0 if labels is None else len(labels)
+        if label is None or k < 3 or len(label) % k:
+            return None
+        y, q = (values.reshape(-1, k) for values in (self.queries.y_true, self.queries.y_prob))
+        if (label.reshape(-1, k) != np.arange(k)).any() or (y.sum(axis=1) != 1).any():
+            return None
+        weight = self.queries.sample_weight
+        of_rows = None if weight is None else weight.reshape(-1, k)[:, 0]
+        brier = np.average(np.square(y - q).sum(axis=1), weights=of_rows)
+        # As scikit-learn does, a true class with probability 0 counts as the least above it.
+        likelihood = np.clip(q[y], np.finfo(float).eps, 1.0)
+        return float(brier), float(-np.average(np.log(likelihood), weights=of_rows))
+
+    @property
     def title(self) -> str:
         """What stands above the report."""
         return "Calibration report" if self.name is None else f"Calibration of {self.name}"
@@ -154,6 +176,12 @@ class Report(Result):
             ("  of it calibration", f"{self.log_loss.calibration:.4f}"),
             ("  of it refinement", f"{self.log_loss.refinement:.4f}"),
             ("  of it within bins", f"{self.log_loss.within_bin:.4f}"),
+            *(
+                (f"{name} of rows (scikit-learn)", f"{score:.4f}")
+                for name, score in zip(
+                    ("Brier score", "log loss"), self.row_scores or (), strict=False
+                )
+            ),
             ("bins of ECE and of these parts", f"{len(self.bins):,}, as in the curve"),
             ("bins of the error and its interval", f"{len(self.interval.bins):,}"),
             ("suggested bin size", f"{self.suggested_bin_size:,}"),

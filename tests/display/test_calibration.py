@@ -11,6 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn_calib import (
     AdaptiveCalibrationDisplay,
     Queries,
+    calibration_band,
     calibration_bins,
     calibration_error_interval,
     smooth_calibration_curve,
@@ -161,15 +162,52 @@ def test_histogram_counts_every_query(sample):
     assert display.histogram_.get_yscale() == "log"
 
 
-@pytest.mark.parametrize("curve", ["smooth", "isotonic"])
+@pytest.mark.parametrize("curve", ["smooth", "isotonic", "gaussian_process"])
 def test_binless_curve_and_shading(sample, curve):
     display = AdaptiveCalibrationDisplay.from_predictions(sample.queries, curve=curve, shade=True)
     assert display.curve.method == curve
     np.testing.assert_array_equal(display.curve_.get_ydata(), display.curve.prob_true)
     texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert {"overconfident", "underconfident", f"{curve} curve"} <= set(texts)
+    assert {"overconfident", "underconfident", f"{display.curve.name} curve"} <= set(texts)
     with pytest.raises(ValueError, match="curve='spline' is not known"):
         AdaptiveCalibrationDisplay.from_predictions(sample.queries, curve="spline")
+
+
+def test_band_for_the_whole_curve(sample):
+    display = AdaptiveCalibrationDisplay.from_predictions(
+        sample.queries, band="simultaneous", confidence_level=0.9
+    )
+    band = display.band
+    assert (band.method, band.confidence_level) == ("monotone", 0.9)
+    texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert "90% simultaneous band (monotone)" in texts
+    # Steps: between two predictions the lower limit is that of the left, the upper of the right.
+    drawn = {tuple(vertex) for vertex in display.band_.get_paths()[0].vertices}
+    assert set(zip(band.q[1:], band.low[:-1], strict=True)) <= drawn
+    assert set(zip(band.q[:-1], band.high[1:], strict=True)) <= drawn
+    smooth = AdaptiveCalibrationDisplay.from_predictions(sample.queries, band="smooth")
+    assert smooth.band.method == "smooth"
+    with pytest.raises(ValueError, match="band='wald' is not known"):
+        AdaptiveCalibrationDisplay.from_predictions(sample.queries, band="wald")
+
+
+def test_a_band_alone_is_drawn_with_its_curve(sample):
+    band = calibration_band(sample.queries)
+    display = band.plot(scale="logit")
+    assert display.line_.get_label() == "isotonic curve"
+    assert display.interval_ is None
+    assert "isotonic curve at" in repr(display)
+    assert len(display.to_frame()) == len(band.q)
+    for option in ({"interval": "band"}, {"consistency": True}):
+        with pytest.raises(ValueError, match="a band for the whole curve has none"):
+            band.plot(**option)
+    one = calibration_band([0, 1, 1], [0.4] * 3).plot()
+    assert len(one.band_.get_segments()) >= 1
+
+
+def test_balanced_bins_are_drawn(sample):
+    display = AdaptiveCalibrationDisplay.from_predictions(sample.queries, strategy="balanced")
+    assert display.bins.strategy == "balanced"
 
 
 def test_compare_strategies():
@@ -249,7 +287,7 @@ def test_a_curve_without_bins_is_the_line_and_has_its_own_bands():
     logit = AdaptiveCalibrationDisplay(curve=smooth, name="mine").plot(scale="logit")
     assert logit.line_.get_label() == "mine"
     assert logit.ax_.get_xlim()[0] <= 0.01
-    with pytest.raises(ValueError, match="nothing to draw: pass bins, or a curve"):
+    with pytest.raises(ValueError, match="nothing to draw: pass bins, a curve or a band"):
         AdaptiveCalibrationDisplay()
 
 

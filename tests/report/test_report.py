@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+from sklearn.metrics import log_loss
 
 import sklearn_calib
 from sklearn_calib import (
@@ -220,3 +221,19 @@ def test_bad_options_are_refused():
         calibration_report(SAMPLE.queries, bin_size=10, n_bins=10)
     with pytest.raises(TypeError, match="y_prob"):
         calibration_report(SAMPLE.y_true)
+
+
+def test_scores_of_rows_are_those_of_scikit_learn():
+    rng = np.random.default_rng(0)
+    proba = rng.dirichlet([1.0, 1.0, 2.0], size=300)
+    y = (rng.random((300, 1)) > np.cumsum(proba, axis=1)).sum(axis=1)
+    weight = rng.exponential(size=300)
+    report = calibration_report(y, proba, sample_weight=weight, random_state=0)
+    brier, log = report.row_scores
+    onehot = np.eye(3)[y]
+    assert brier == pytest.approx(np.average(((onehot - proba) ** 2).sum(axis=1), weights=weight))
+    assert log == pytest.approx(log_loss(y, proba, sample_weight=weight))
+    assert "log loss of rows (scikit-learn)" in str(report)
+    # One question per row, or several that may be right: no such scores.
+    assert calibration_report(y == 0, proba[:, 0], random_state=0).row_scores is None
+    assert calibration_report(onehot[:, [1, 1, 2]], proba, random_state=0).row_scores is None
