@@ -249,6 +249,41 @@ def field(record: Row) -> str:
     return paragraphs(*parts, samples)
 
 
+# --- power.json
+
+TESTS = ("omnibus", "kuiper", "cox", "waves", "spiegelhalter", "binned")
+
+
+def power(result: Row) -> str:
+    """Return how often each test finds each distortion."""
+    rows = result["powers"]
+    body = [
+        [row["truth"], f"{row['error']:.3f}", *(percent(row[t]) for t in TESTS)] for row in rows
+    ]
+    title = (
+        f"How often a test at the 5 % level finds an error, in %: uniform predictions, "
+        f"N = {rows[0]['n']:,}, {result['replications']['powers']:,} samples each"
+    )
+    return table(title, ["distortion", "error", *TESTS], body)
+
+
+def power_sizes(result: Row) -> str:
+    """Return how often each test rejects calibrated models."""
+    rows = result["sizes"]
+    body = [[row["law"], f"{row['n']:,}", *(percent(row[t]) for t in TESTS)] for row in rows]
+    worst = max(row["omnibus"] for row in rows)
+    error = standard_error(result["replications"]["sizes"])
+    note = (
+        f"The omnibus test rejects at most {percent(worst)} % in any row; the standard error of a "
+        f"true share of 5 % is {error:.1f} points."
+    )
+    title = (
+        "How often a test at the 5 % level rejects a calibrated model, in %, "
+        f"{result['replications']['sizes']:,} samples each"
+    )
+    return paragraphs(table(title, ["predictions", "N", *TESTS], body), note)
+
+
 # --- speed.json
 
 
@@ -531,6 +566,8 @@ MAKERS: tuple[Maker, ...] = (
     ("coverage_summary", "coverage.json", coverage_summary, "benchmarks/coverage.py"),
     ("field", "field.json", field, "benchmarks/field.py"),
     ("selection", "selection.json", selection, "benchmarks/selection.py"),
+    ("power", "power.json", power, "benchmarks/power.py"),
+    ("power_sizes", "power.json", power_sizes, "benchmarks/power.py"),
     ("speed", "speed.json", speed, "benchmarks/speed.py"),
     (
         "sequence_speed",

@@ -53,7 +53,8 @@ class Report(Result):
         The calibration error with its confidence interval. Its bins are its
         own, and narrower.
     tests : tuple of CalibrationTestResult
-        Two tests of perfect calibration, "binned" and "kuiper".
+        Two tests of perfect calibration: "omnibus", and "binned", which agrees
+        with the interval.
     brier, log_loss : ScoreDecomposition
         The Brier score and the log loss, with their parts.
     labels : LabelCalibration or None
@@ -368,10 +369,10 @@ def calibration_report(
     >>> report = calibration_report(sample.queries, name="simulated", random_state=0)
     >>> print(report)
     Calibration of simulated
-    queries                               2,000
-    answers that are yes                  999 (50.0%)
-    calibration error                     0.0652
-    95% interval                          0.0418 to 0.0908
+    queries                                2,000
+    answers that are yes                   999 (50.0%)
+    calibration error                      0.0797
+    95% interval                           0.0571 to 0.1058
     ...
     >>> low, high = report.confidence_interval
     >>> low < sample.error < high
@@ -387,7 +388,7 @@ def calibration_report(
         interval = calibration_error_interval(queries, confidence_level=confidence_level)
         tests = tuple(
             calibration_test(queries, statistic=statistic, random_state=random_state)
-            for statistic in ("binned", "kuiper")
+            for statistic in ("omnibus", "binned")
         )
         labels = None
         if queries.labels is not None and len(queries.labels) > 1:

@@ -102,8 +102,8 @@ def test_what_is_pooled_is_said(animals):
     report = calibration_report(y, proba, random_state=0)
     first, *lines = str(report).splitlines()
     assert first == "all 3 labels pooled"
-    assert "queries                               1,800" in lines
-    assert "groups of queries                     600" in lines
+    assert "queries                                1,800" in lines
+    assert "groups of queries                      600" in lines
     table = label_calibration(y, proba)
     assert f"by label, most common first (mean error {table.mean_error:.4f}):" in lines
     end = len(lines) - len(report.advice) - 1

@@ -87,10 +87,12 @@ def fit_cox(queries: Queries, level: float = 0.95) -> CoxFit:
     if not keep.any():
         return CoxFit(math.nan, math.nan)
     y, x, w = queries.y_true[keep].astype(float), log_odds(q[keep]), w[keep]
-    likelihood = _Likelihood(y, x, w)
+    whole = not (w % 1.0).any()
+    # Whole weights stand for copies; of others, the scale says nothing.
+    likelihood = _Likelihood(y, x, w if whole else w / w.max())
     constant = float(np.ptp(x)) < 1e-9
     units = queries.units
-    if units is None and not (w % 1.0).any() and len(x) <= _PROFILE_UP_TO:
+    if units is None and whole and len(x) <= _PROFILE_UP_TO:
         return _by_profile(likelihood, constant, level)
     code = np.arange(len(x)) if units is None else np.unique(units[keep], return_inverse=True)[1]
     return _by_wald(likelihood, constant, code, level)

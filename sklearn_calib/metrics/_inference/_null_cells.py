@@ -151,7 +151,12 @@ def null_cells(queries: Queries, most: int = MOST_CELLS) -> NullCells | None:
     # Half of the measure that is cut evenly is the weight, half the variance.
     measure = np.bincount(run, variance / variance.sum() + weights / weights.sum())
     cell = equal_cells(measure, most)[run]
-    return NullCells(ordered.y.astype(float), ordered.q, weights, cell, ordered.unit)
+    group = ordered.unit
+    if group is not None:
+        # Numbered as they first appear, so that their names do not matter.
+        _, first, group = np.unique(group, return_index=True, return_inverse=True)
+        group = np.argsort(np.argsort(first))[group]
+    return NullCells(ordered.y.astype(float), ordered.q, weights, cell, group)
 
 
 def canonical_order(y: Array, q: Array, w: Array | None, units: Array | None) -> SortedQueries:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 from scipy import special, stats
@@ -108,27 +109,46 @@ class NullStatistics:
     def __init__(self, cells: NullCells, names: Sequence[str], *, by_group: bool = False) -> None:
         self.names = tuple(names)
         self.basis = cox_basis(cells)
-        variance = np.bincount(cells.cell, cells.variance)
-        self.cosines = cosine_basis(variance)
         self.freedom = 2 if self.basis[:, 1].any() else 1
-        self._sd = math.sqrt(float(variance.sum()))
-        self._precision = np.eye(2)
-        self._scale: Array | float = 1.0
-        if by_group and cells.group is not None:
-            r, group = cells.residuals, cells.group
-            together = np.square(np.bincount(group, r)).sum()
-            # Residuals of a group may add up, or cancel as those of the classes of a row do.
-            # In the latter case the end of the walk says nothing about its way there.
-            self._sd = max(self._sd, math.sqrt(float(together)))
-            scores = np.stack([np.bincount(group, r * column) for column in self.basis.T], axis=1)
-            self._precision = np.linalg.pinv(scores.T @ scores, rcond=1e-9, hermitian=True)
-            squares = [
-                np.square(np.bincount(group, r * column[cells.cell])).sum()
-                for column in self.cosines.T
-            ]
-            scale = np.sqrt(squares)
-            scale[scale == 0.0] = np.inf
-            self._scale = scale
+        self._cells = cells
+        self._group = cells.group if by_group else None
+
+    @cached_property
+    def _sd(self) -> float:
+        """Standard deviation of the sum of all residuals."""
+        alone = float(self._cells.variance.sum())
+        if self._group is None:
+            return math.sqrt(alone)
+        # Residuals of a group may add up, or cancel as those of the classes of a row do.
+        # In the latter case the end of the walk says nothing about its way there.
+        together = np.square(np.bincount(self._group, self._cells.residuals)).sum()
+        return math.sqrt(max(alone, float(together)))
+
+    @cached_property
+    def _precision(self) -> Array:
+        """Inverse of the covariance of Cox's scores."""
+        if self._group is None:
+            return np.eye(2)
+        r = self._cells.residuals
+        scores = np.stack([np.bincount(self._group, r * column) for column in self.basis.T])
+        inverse: Array = np.linalg.pinv(scores @ scores.T, rcond=1e-9, hermitian=True)
+        return inverse
+
+    @cached_property
+    def _cosines(self) -> Array:
+        """The cosines, divided by the standard deviation of their sums."""
+        cells = self._cells
+        cosines = cosine_basis(np.bincount(cells.cell, cells.variance))
+        if self._group is None:
+            return cosines
+        r = cells.residuals
+        squares = [
+            np.square(np.bincount(self._group, r * column[cells.cell])).sum()
+            for column in cosines.T
+        ]
+        scale = np.sqrt(squares)
+        scale[scale == 0.0] = np.inf
+        return cosines / scale
 
     def of(self, draws: Draws) -> Array:
         """Return the statistics of each draw, one column per name."""
@@ -141,7 +161,7 @@ class NullStatistics:
             u = draws.scores
             square: Array = np.einsum("ij,jk,ik->i", u, self._precision, u)
             return square
-        return wave_score(draws.sums @ self.cosines / self._scale)
+        return wave_score(draws.sums @ self._cosines)
 
     def limits(self, values: Array) -> Array:
         """Return the p-values of a row of statistics in the limit of large samples."""
