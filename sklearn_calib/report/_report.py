@@ -31,6 +31,7 @@ from sklearn_calib.metrics import (
 from sklearn_calib.queries import Queries
 from sklearn_calib.queries._as_queries import Groups, as_queries
 from sklearn_calib.report._page import notebook_view, page
+from sklearn_calib.report._verdict import advice, verdict
 
 __all__ = ["Report", "calibration_report"]
 
@@ -145,6 +146,16 @@ class Report(Result):
         """What stands above the report."""
         return "Calibration report" if self.name is None else f"Calibration of {self.name}"
 
+    @property
+    def verdict(self) -> str:
+        """What the numbers say, in one or two sentences."""
+        return verdict(self)
+
+    @property
+    def advice(self) -> list[str]:
+        """What to do about it, line by line."""
+        return advice(self)
+
     def _pooled(self) -> str:
         """Say that several labels were pooled; empty where there is nothing to pool."""
         return "" if self.labels is None else f"all {len(self.labels)} labels pooled"
@@ -193,6 +204,7 @@ class Report(Result):
         title = "" if self.name is None else self.title
         head = ", ".join(part for part in (title, self._pooled()) if part)
         lines = [head] if head else []
+        lines += [self.verdict, ""]
         lines += [f"{name:<{width}}  {value}" for name, value in rows]
         if self.labels is not None:
             lines += [
@@ -201,6 +213,7 @@ class Report(Result):
                 self.labels.most_common()._text(most),
             ]
         lines += [f"note: {note}" for note in self.notes]
+        lines += ["", *self.advice]
         return "\n".join(lines)
 
     def _columns(self) -> dict[str, list[object]]:

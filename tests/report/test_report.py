@@ -106,8 +106,9 @@ def test_what_is_pooled_is_said(animals):
     assert "groups of queries                      600" in lines
     table = label_calibration(y, proba)
     assert f"by label, most common first (mean error {table.mean_error:.4f}):" in lines
-    assert lines[-4].split()[0] == "cat"
-    assert lines[-1].endswith("with an adjusted p-value below 0.05")
+    end = len(lines) - len(report.advice) - 1
+    assert lines[end - 4].split()[0] == "cat"
+    assert lines[end - 1].endswith("with an adjusted p-value below 0.05")
     assert "All 3 labels pooled" in report._repr_html_()
     assert "<caption>All 3 labels pooled" in report.to_html()
     named = calibration_report(y, proba, classes=["cat", "dog", "fox"], name="zoo")
@@ -126,10 +127,12 @@ def test_nothing_is_pooled_where_there_is_one_question(report, animals):
 def test_text(report):
     lines = str(report).splitlines()
     assert lines[0] == "Calibration of spam filter"
-    assert len(lines) == 1 + len(report.rows())
+    assert lines[1:3] == [report.verdict, ""]
+    assert lines[-len(report.advice) :] == report.advice
+    assert len(lines) == 1 + 2 + len(report.rows()) + 1 + len(report.advice)
     assert repr(report) == str(report)
     unnamed = calibration_report(SAMPLE.queries)
-    assert str(unnamed).startswith("queries  ")
+    assert str(unnamed).splitlines()[2].startswith("queries  ")
     assert unnamed.title == "Calibration report"
 
 
@@ -204,7 +207,8 @@ def test_warnings_are_notes():
     y = np.random.default_rng(0).integers(2, size=60)
     report = calibration_report(y, y.astype(float))
     assert report.notes
-    assert str(report).splitlines()[-1].startswith("note: ")
+    end = len(report.advice) + 1
+    assert str(report).splitlines()[-end - 1].startswith("note: ")
     assert "note: " in report._repr_html_()
 
 
