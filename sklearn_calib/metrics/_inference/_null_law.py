@@ -11,14 +11,16 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import special
+from scipy import sparse, special
 
 from sklearn_calib._validation import Array
 from sklearn_calib.metrics._binning._binned import BinnedQueries
 from sklearn_calib.metrics._inference._debiased import debiased_square, pair_factor
 from sklearn_calib.metrics._inference._grouped import PairForm
 from sklearn_calib.metrics._inference._moments import ResidualMoments
-from sklearn_calib.metrics._inference._surprises import draw_surprises
+from sklearn_calib.metrics._inference._null_cells import NullCells
+from sklearn_calib.metrics._inference._null_groups import dependent_residuals, within_correlation
+from sklearn_calib.metrics._inference._surprises import draw_surprises, expected_surprises
 
 # The Wilson-Hilferty score is accurate up to this skewness, and used up to the larger one.
 _ACCURATE = 0.7
@@ -29,6 +31,14 @@ _RESAMPLES = 999
 
 # Besag and Clifford (1991): once so many draws reach T, more of them change nothing.
 _ENOUGH = 30
+
+# Answers that depend on each other are drawn one by one up to so many queries, so often.
+_DEPENDENT_UP_TO = 20_000
+_DEPENDENT_DRAWS = 299
+
+# Once so many groups have surprises, they tell how strongly answers of a group depend.
+_TELLING_GROUPS = 10
+_STRONGEST = 0.98
 
 # Cells of the grid on which the laws of the bins are convolved.
 _CELLS = 4096
@@ -57,23 +67,48 @@ def null_score(bins: BinnedQueries, moments: ResidualMoments, form: PairForm | N
     sd = math.sqrt(moments.null_variance)
     if sd == 0.0:
         return math.inf if moments.square > 1e-12 else -math.inf
+    if form is None:
+        return _single_score(bins, moments, sd)
+    score = _grouped_score(moments, form, sd)
+    # Where few answers of a group go against their predictions, its residuals are far from
+    # symmetric, and show little of their dependence: answers drawn together have a say as well.
+    rare = expected_surprises(bins.queries.q) < form.sums.shape[0]
+    if score > 0.0 and rare and len(bins.queries) <= _DEPENDENT_UP_TO:
+        score = min(score, _score_of(_dependent_pvalue(bins, form)))
+    return score
+
+
+def _single_score(bins: BinnedQueries, moments: ResidualMoments, sd: float) -> float:
+    """Return the score where each query is a unit."""
     skewness = moments.null_third / sd**3
     approximate = skewed_score(moments.square / sd, skewness)
     if abs(skewness) <= _ACCURATE:
         return approximate
     w = bins.queries.w
-    if form is None and (w is None or w.min() == w.max()):
+    if w is None or w.min() == w.max():
         pvalue = _convolved_pvalue(bins)
         # Beyond the grid, only a bound is known.
         return max(approximate, 6.0) if math.isnan(pvalue) else _score_of(pvalue)
-    if form is None:
-        pvalue, draws = _redrawn_pvalue(bins, moments)
-    else:
-        pvalue, draws = _flipped_pvalue(form)
+    pvalue, draws = _redrawn_pvalue(bins, moments)
+    return _drawn_score(pvalue, draws / sd, approximate, skewness)
+
+
+def _grouped_score(moments: ResidualMoments, form: PairForm, sd: float) -> float:
+    """Return the score where groups are the units."""
+    skewness = moments.null_third / sd**3
+    approximate = skewed_score(moments.square / sd, skewness)
+    if abs(skewness) <= _ACCURATE:
+        return approximate
+    pvalue, draws = _flipped_pvalue(form)
+    return _drawn_score(pvalue, draws / sd, approximate, skewness)
+
+
+def _drawn_score(pvalue: float, draws: Array, approximate: float, skewness: float) -> float:
+    """Return the score of a resampled p-value; `draws` are in standard deviations."""
     score = _score_of(pvalue)
     if pvalue < 0.01 and approximate > score:
         # Too few draws reach T: the Pearson III tail, moved to agree with them at 95 %.
-        point = float(np.quantile(draws, 0.95)) / sd
+        point = float(np.quantile(draws, 0.95))
         gap = -float(special.ndtri(0.05)) - skewed_score(point, skewness)
         score = max(score, approximate + min(0.0, gap))
     return score
@@ -241,6 +276,50 @@ def _oriented(bins: BinnedQueries) -> tuple[Array, Array, Array]:
         if len(differ):
             return forms[int(here[differ[0]] > there[differ[0]])]
     return forms[0]
+
+
+def _dependent_pvalue(bins: BinnedQueries, form: PairForm) -> float:
+    """Return the share of answers, drawn as dependent as those seen, that give so large a T."""
+    cells = _oriented_groups(bins)
+    group = cells.group if cells.group is not None else np.arange(len(cells))
+    n, n_bins = len(cells), len(bins)
+    pair, code = np.unique(cells.cell * (int(group.max()) + 1) + group, return_inverse=True)
+    add = sparse.csr_array((np.ones(n), (code, np.arange(n))), shape=(len(pair), n))
+    to_bin = sparse.csr_array(
+        (np.ones(len(pair)), (pair // (int(group.max()) + 1), np.arange(len(pair)))),
+        shape=(n_bins, len(pair)),
+    )
+    rng = np.random.default_rng(_SEED)
+    # Groups without a surprise tell nothing of their dependence: it may be the strongest.
+    surprised = len(np.unique(group[cells.y != (cells.q > 0.5)]))
+    unknown = max(0.0, 1.0 - surprised / _TELLING_GROUPS)
+    correlation = max(within_correlation(cells, group, rng), _STRONGEST * unknown)
+    weight = np.bincount(cells.cell, cells.w, n_bins)
+    squared = to_bin @ np.square(add @ cells.w)
+    factor = pair_factor(weight, squared)
+    least = form.square - 1e-9 * abs(form.square)
+    above = 0
+    for residuals in dependent_residuals(cells, group, correlation, _DEPENDENT_DRAWS, rng):
+        parts = add @ residuals.T
+        draws = debiased_square((to_bin @ parts).T, (to_bin @ np.square(parts)).T, factor)
+        above += int(np.count_nonzero(draws >= least))
+    return (above + 1) / (_DEPENDENT_DRAWS + 1)
+
+
+def _oriented_groups(bins: BinnedQueries) -> NullCells:
+    """Return the queries with their bins as cells, the classes put in one order."""
+    queries = bins.queries
+    unit = np.arange(len(queries)) if queries.unit is None else queries.unit
+    cell = bins.of_queries(np.arange(len(bins)))
+    forms = []
+    for y, q, b in (
+        (queries.y, queries.q, cell),
+        (~queries.y, 1.0 - queries.q, len(bins) - 1 - cell),
+    ):
+        order = np.lexsort((queries.weights, unit, q))
+        forms.append(NullCells(y[order], q[order], queries.weights[order], b[order], unit[order]))
+    differ = np.flatnonzero(forms[0].q != forms[1].q)
+    return forms[int(len(differ) > 0 and forms[0].q[differ[0]] > forms[1].q[differ[0]])]
 
 
 def _flipped_pvalue(form: PairForm) -> tuple[float, Array]:
