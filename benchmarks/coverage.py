@@ -23,7 +23,6 @@ from sklearn_calib import (
     adaptive_bin_calibration_error,
     calibration_error_interval,
     calibration_test,
-    smooth_calibration_curve,
 )
 from sklearn_calib.datasets import make_queries
 
@@ -48,7 +47,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
 }
 # Replications are run in blocks, each with a seed of its own.
 BLOCK = 50
-# The bootstrap and the smooth band are measured in the first blocks only.
+# The bootstrap is measured in the first blocks only.
 SLOW_BLOCKS = 2
 GROUP_BLOCKS = 8
 
@@ -93,11 +92,6 @@ def replicate(
             y, q, method="bootstrap", n_resamples=400, random_state=rng
         )
         out["BCa bootstrap"] = inside(boot.confidence_interval, truth)
-        curve = smooth_calibration_curve(y, q)
-        order = np.argsort(q)
-        true_curve = np.interp(curve.prob_pred, q[order], sample.probability[order])
-        low, high = curve.confidence_interval
-        out["smooth band"] = float(np.mean((low <= true_curve) & (true_curve <= high)))
     if slow_tests(setting, n):
         for statistic in ("binned", "kuiper"):
             test = calibration_test(
