@@ -55,10 +55,12 @@ sphinx_gallery_conf = {
             "plot_bin_size.py",
             "plot_sample_size.py",
             "plot_compare_models.py",
+            "plot_recalibration.py",
             "plot_groups.py",
             "plot_corpus_counts.py",
             "plot_known_truth.py",
             "plot_taggers.py",
+            "plot_spans.py",
             "plot_intervals_that_cover.py",
             "*",
         ]

@@ -36,13 +36,24 @@ from sklearn_calib.queries import (
 )
 
 if TYPE_CHECKING:
-    from sklearn_calib import coref, datasets, display, explore, metrics, queries, report, sequence
+    from sklearn_calib import (
+        coref,
+        datasets,
+        display,
+        explore,
+        metrics,
+        queries,
+        recalibration,
+        report,
+        sequence,
+    )
     from sklearn_calib.display import (
         AdaptiveCalibrationDisplay,
         BinSizeDisplay,
         CountDisplay,
         LabelCalibrationDisplay,
     )
+    from sklearn_calib.recalibration import CalibratedStructureCV
 
     # The report stands above this file, so that nothing is imported from it here.
     calibration_report = report.calibration_report
@@ -53,6 +64,7 @@ __all__ = [
     "AdaptiveBinCalibrationError",
     "AdaptiveCalibrationDisplay",
     "BinSizeDisplay",
+    "CalibratedStructureCV",
     "ConfidenceInterval",
     "CountDisplay",
     "LabelCalibrationDisplay",
@@ -78,6 +90,7 @@ __all__ = [
     "link_queries",
     "metrics",
     "queries",
+    "recalibration",
     "report",
     "sample_size_curve",
     "score_decomposition",
@@ -88,10 +101,21 @@ __all__ = [
 ]
 
 # What loads when it is first asked for: a room, or a name and the room that holds it.
-_ROOMS = ("coref", "datasets", "display", "explore", "metrics", "queries", "report", "sequence")
+_ROOMS = (
+    "coref",
+    "datasets",
+    "display",
+    "explore",
+    "metrics",
+    "queries",
+    "recalibration",
+    "report",
+    "sequence",
+)
 _LAZY = {
     "AdaptiveCalibrationDisplay": "display",
     "BinSizeDisplay": "display",
+    "CalibratedStructureCV": "recalibration",
     "CountDisplay": "display",
     "LabelCalibrationDisplay": "display",
     "calibration_report": "report",

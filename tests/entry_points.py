@@ -62,6 +62,7 @@ for name in (NAME, f"{NAME}_macro", f"{NAME}_top_label"):
     assert name in metrics.get_scorer_names()
     metrics.get_scorer(name)
 assert f"{NAME}_tag_pair" in metrics.get_scorer_names()
+assert f"{NAME}_span" in metrics.get_scorer_names()
 
 finite(cross_validate(model, X, y, scoring=NAME, cv=3)["test_score"])
 finite(cross_validate(model, X, y, scoring=[NAME, "accuracy"], cv=3)[f"test_{NAME}"])

@@ -20,6 +20,7 @@ ROOMS = [
     "display",
     "datasets",
     "explore",
+    "recalibration",
     "coref",
     "sequence",
     "metrics",

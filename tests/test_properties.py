@@ -11,6 +11,8 @@ from sklearn_calib import (
     adaptive_bin_calibration_error,
     calibration_bins,
     calibration_error_interval,
+    calibration_test,
+    compare_calibration,
     label_calibration,
     score_decomposition,
 )
@@ -327,3 +329,73 @@ def test_label_calibration_covers_all_labels(draw):
     assert table.labels.tolist() == list(range(k))
     assert table.count.tolist() == np.bincount(y, minlength=k).tolist()
     assert (table.n_queries == n).all()
+
+
+@st.composite
+def exact_samples(draw):
+    """Return answers, predictions whose complement is exact, weights and groups."""
+    n = draw(st.integers(8, 60))
+    rng = np.random.default_rng(draw(st.integers(0, 10_000)))
+    steps = draw(st.sampled_from([4, 16, 1024, 2**20]))
+    power = draw(st.sampled_from([0.5, 1, 4]))
+    q = np.round(rng.random(n) ** power * steps) / steps
+    y = rng.random(n) < (q if draw(st.booleans()) else q**2)
+    options = {}
+    if draw(st.booleans()):
+        options["sample_weight"] = rng.choice([0.5, 1.0, 2.5], n)
+    if draw(st.booleans()):
+        options["groups"] = rng.integers(0, max(2, n // 4), n)
+        options["groups"][:2] = 0, 1
+    return y, q, options
+
+
+@pytest.mark.filterwarnings("ignore:y_prob holds only 0 and 1")
+@given(exact_samples(), st.sampled_from([0.5, 0.8, 0.9, 0.95, 0.99]))
+def test_interval_excludes_zero_exactly_when_its_test_rejects(data, level):
+    y, q, options = data
+    result = calibration_error_interval(y, q, confidence_level=level, **options)
+    assert (result.confidence_interval.low > 0.0) == (result.pvalue < 1.0 - level)
+
+
+@pytest.mark.filterwarnings("ignore:y_prob holds only 0 and 1")
+@given(exact_samples())
+def test_interval_is_the_same_for_swapped_classes(data):
+    y, q, options = data
+    one = calibration_error_interval(y, q, pos_label=True, **options)
+    two = calibration_error_interval(~y, 1.0 - q, pos_label=True, **options)
+    assert two.error == pytest.approx(one.error, abs=1e-7)
+    assert two.confidence_interval == pytest.approx(one.confidence_interval, abs=1e-7)
+    assert two.pvalue == pytest.approx(one.pvalue, abs=1e-7)
+
+
+@pytest.mark.filterwarnings("ignore:y_prob holds only 0 and 1")
+@settings(max_examples=60)
+@given(
+    exact_samples(),
+    st.sampled_from(["omnibus", "binned", "kuiper", "cox", "spiegelhalter"]),
+    st.sampled_from(["auto", "asymptotic"]),
+)
+def test_tests_are_the_same_for_swapped_classes(data, statistic, method):
+    y, q, options = data
+    one, two = (
+        calibration_test(
+            *arrays, statistic=statistic, method=method, n_resamples=39, random_state=0,
+            pos_label=True, **options,
+        )
+        for arrays in ((y, q), (~y, 1.0 - q))
+    )  # fmt: skip
+    assert two.pvalue == pytest.approx(one.pvalue, abs=1e-7)
+    assert two.statistic == pytest.approx(one.statistic, rel=1e-7, abs=1e-9)
+    assert two.components == pytest.approx(one.components, abs=1e-7)
+
+
+@pytest.mark.filterwarnings("ignore:y_prob")
+@given(exact_samples(), st.integers(0, 99))
+def test_comparison_is_the_same_for_swapped_classes(data, seed):
+    y, q, options = data
+    other = np.random.default_rng(seed).permutation(q)
+    one = compare_calibration(y, q, other, pos_label=True, **options)
+    two = compare_calibration(~y, 1.0 - q, 1.0 - other, pos_label=True, **options)
+    assert two.difference == pytest.approx(one.difference, abs=1e-9)
+    assert two.confidence_interval == pytest.approx(one.confidence_interval, abs=1e-9)
+    assert two.pvalue == pytest.approx(one.pvalue, abs=1e-7)

@@ -24,6 +24,7 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold
 
 from sklearn_calib import (
+    CalibratedStructureCV,
     Queries,
     adaptive_bin_calibration_error,
     calibration_bins,
@@ -54,7 +55,7 @@ MODELS = {
     "surface": AntecedentModel(),
     "surface, costs": AntecedentModel(cost="durrett-klein"),
     "extended": AntecedentModel(features="extended"),
-    "extended, tuned": AntecedentModel(features="extended", link_cv=2),
+    "extended, tuned": CalibratedStructureCV(AntecedentModel(features="extended"), cv=2),
 }
 
 # The models of Figure 5, with their colours.
@@ -241,8 +242,12 @@ def run(options: Any) -> dict[str, Any]:
         seconds = time.process_time() - start
         posterior = Posterior(fitted.predict_antecedent_proba(test))
         row, queries = describe(f"GUM test, {name}", posterior, test, seed, n)
-        tuned = {"temperature": fitted.temperature_, "new_shift": fitted.new_shift_}
-        rows.append({**row, **tuned, "fit_seconds": seconds, "iterations": fitted.n_iter_})
+        tuned = {
+            "temperature": getattr(fitted, "temperature_", 1.0),
+            "new_shift": getattr(fitted, "new_shift_", 0.0),
+        }
+        trained = getattr(fitted, "estimator_", fitted)
+        rows.append({**row, **tuned, "fit_seconds": seconds, "iterations": trained.n_iter_})
         if name == "surface":
             sampling = exact_and_sampled(posterior, seed)
             constant = np.full(len(queries), base_rate(train))

@@ -1,6 +1,7 @@
 """Coreference: documents, link probabilities, sampled entities and the antecedent model."""
 
 from sklearn_calib.coref._antecedent_model import AntecedentModel
+from sklearn_calib.coref._antecedent_scores import antecedent_proba_from_scores
 from sklearn_calib.coref._clusters import (
     SampledLinks,
     link_probabilities,
@@ -10,9 +11,11 @@ from sklearn_calib.coref._clusters import (
 from sklearn_calib.coref._conll2012 import read_conll2012
 from sklearn_calib.coref._conllu import read_conllu
 from sklearn_calib.coref._document import Document
+from sklearn_calib.coref._entities import Entity, entity_probability
 from sklearn_calib.coref._extended_features import extended_features
 from sklearn_calib.coref._find_mentions import find_mentions
 from sklearn_calib.coref._parsers import document_from_spacy, document_from_stanza
+from sklearn_calib.coref._score_ranker import ScoreRanker
 from sklearn_calib.coref._scores import CoreferenceScores, PrecisionRecall, coreference_scores
 from sklearn_calib.coref._surface_features import MentionFeatures, surface_features
 
@@ -20,12 +23,16 @@ __all__ = [
     "AntecedentModel",
     "CoreferenceScores",
     "Document",
+    "Entity",
     "MentionFeatures",
     "PrecisionRecall",
     "SampledLinks",
+    "ScoreRanker",
+    "antecedent_proba_from_scores",
     "coreference_scores",
     "document_from_spacy",
     "document_from_stanza",
+    "entity_probability",
     "extended_features",
     "find_mentions",
     "link_probabilities",

@@ -4,42 +4,24 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import OptimizeResult, minimize
-from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
-from sklearn_calib._validation import (
-    Array,
-    check_generator,
-    check_integer,
-    check_number,
-    check_sample_weight,
-)
+from sklearn_calib._validation import Array, check_integer, check_number, check_sample_weight
 from sklearn_calib.coref._chosen_features import Features, features_of
-from sklearn_calib.coref._clusters import best_entities, draw_entities, links
 from sklearn_calib.coref._document import Document
 from sklearn_calib.coref._encoding import Encoder, Weights
-from sklearn_calib.coref._link_tuning import adjusted, tune_links
-from sklearn_calib.coref._model_input import (
-    check_documents,
-    check_truth,
-    own_entities,
-    truth_names,
-)
+from sklearn_calib.coref._model_input import check_truth
 from sklearn_calib.coref._objective import Objective, antecedent_probabilities, check_costs
-from sklearn_calib.coref._scores import scored
-from sklearn_calib.queries._links import LinkQuestions
-from sklearn_calib.queries._queries import Queries
+from sklearn_calib.coref._ranker import MentionRanker
 
 __all__ = ["AntecedentModel"]
 
 
-class AntecedentModel(BaseEstimator):
+class AntecedentModel(MentionRanker):
     """Mention-ranking coreference with probabilities.
 
     Each mention chooses its antecedent among the mentions before it, or starts
@@ -61,12 +43,6 @@ class AntecedentModel(BaseEstimator):
         of a new entity where the mention has an antecedent, and of a wrong
         link. "durrett-klein" is (0.1, 3.0, 1.0). Costs trade precision for
         recall, and they ruin calibration.
-    link_cv : int, default=None
-        Folds for tuning the links after training. Two numbers, a temperature
-        and a shift of new entities, are chosen so that links of held-out
-        training documents have the least Brier score. Training then takes so
-        many times longer. The temperature stays within 0.1 and 10, the shift
-        within -5 and 5.
     max_antecedents : int, default=None
         How many mentions back an antecedent may be. Bounds the work on long
         documents.
@@ -89,16 +65,13 @@ class AntecedentModel(BaseEstimator):
         penalty.
     n_iter_ : int
         Number of iterations.
-    temperature_ : float
-        What scores are divided by; 1 without `link_cv`.
-    new_shift_ : float
-        What is added to the score of a new entity; 0 without `link_cv`.
     types_ : list of str
         The types of mentions seen in training.
 
     See Also
     --------
     link_probabilities : The step from antecedents to links, for any system.
+    CalibratedStructureCV : Mends links that are miscalibrated.
     calibration_null : What error to expect of a calibrated model.
     coreference_scores : Scores of predicted entities.
 
@@ -137,7 +110,6 @@ class AntecedentModel(BaseEstimator):
         features: Features = "surface",
         C: float = 0.2,
         cost: str | tuple[float, float, float] | None = None,
-        link_cv: int | None = None,
         max_antecedents: int | None = None,
         min_count: int = 20,
         max_iter: int = 100,
@@ -147,19 +119,11 @@ class AntecedentModel(BaseEstimator):
         self.features = features
         self.C = C
         self.cost = cost
-        self.link_cv = link_cv
         self.max_antecedents = max_antecedents
         self.min_count = min_count
         self.max_iter = max_iter
         self.tol = tol
         self.verbose = verbose
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        tags.no_validation = True
-        tags.target_tags.required = False
-        return tags
 
     def fit(
         self,
@@ -192,8 +156,6 @@ class AntecedentModel(BaseEstimator):
         check_integer(self.min_count, "min_count")
         if self.max_antecedents is not None:
             check_integer(self.max_antecedents, "max_antecedents")
-        if self.link_cv is not None:
-            check_integer(self.link_cv, "link_cv", low=2)
         weight = check_sample_weight(sample_weight, len(documents))
         if weight is not None:
             kept = np.flatnonzero(weight)
@@ -204,10 +166,6 @@ class AntecedentModel(BaseEstimator):
             raise ValueError(
                 f"No document in X{with_weight} has a mention, so that there is nothing to learn."
             )
-        temperature, new_shift = 1.0, 0.0
-        if self.link_cv is not None:
-            plain = clone(self).set_params(link_cv=None)
-            temperature, new_shift = tune_links(plain, documents, entities, weight, self.link_cv)
         seen = [features_of(document, self.features) for document in documents]
         encoder = Encoder(self.min_count, self.max_antecedents).fit(seen, weight)
         objective = Objective(
@@ -224,7 +182,6 @@ class AntecedentModel(BaseEstimator):
         self.coef_ = coef
         self.loss_ = float(result.fun)
         self.n_iter_ = int(result.nit)
-        self.temperature_, self.new_shift_ = temperature, new_shift
         self.types_ = list(encoder.types)
         self._encoder = encoder
         self._features = self.features
@@ -274,177 +231,12 @@ class AntecedentModel(BaseEstimator):
             )
         return coef, result
 
-    def _check(self, X: Sequence[Document]) -> list[Document]:
-        """Return the documents: the door of every method but `fit`."""
-        check_is_fitted(self)
-        return check_documents(X)
-
     def _antecedents(self, documents: list[Document]) -> Iterator[Array]:
         """Yield the antecedent probabilities of one checked document after the other."""
         weights = Weights.of(self.coef_, self._encoder)
 
         def one(document: Document) -> Array:
             encoded = self._encoder.encode(features_of(document, self._features))
-            proba = antecedent_probabilities(encoded, self._encoder, weights)
-            return adjusted(proba, self.temperature_, self.new_shift_)
+            return antecedent_probabilities(encoded, self._encoder, weights)
 
         return map(one, documents)
-
-    def predict_antecedent_proba(self, X: Sequence[Document]) -> list[Array]:
-        """Probability of each antecedent of each mention.
-
-        Parameters
-        ----------
-        X : list of Document
-            The documents.
-
-        Returns
-        -------
-        list of ndarray of shape (n_mentions, n_mentions)
-            For each document a lower triangular matrix whose rows sum to 1.
-            Row i holds the probabilities of the mentions before i, and on the
-            diagonal that of a new entity.
-        """
-        return list(self._antecedents(self._check(X)))
-
-    def predict_proba(self, X: Sequence[Document]) -> list[Array]:
-        """Probability of each link: that two mentions share an entity, exactly.
-
-        Parameters
-        ----------
-        X : list of Document
-            The documents.
-
-        Returns
-        -------
-        list of ndarray of shape (n_mentions, n_mentions)
-            For each document a symmetric matrix with ones on the diagonal.
-        """
-        return [links(proba) for proba in self._antecedents(self._check(X))]
-
-    def predict(self, X: Sequence[Document]) -> list[Array]:
-        """Entities that follow from the most probable antecedent of each mention.
-
-        Parameters
-        ----------
-        X : list of Document
-            The documents.
-
-        Returns
-        -------
-        list of ndarray of int of shape (n_mentions,)
-            For each document the entity of each mention: the index of the
-            entity's first mention.
-        """
-        return [best_entities(proba) for proba in self._antecedents(self._check(X))]
-
-    def sample(
-        self, X: Sequence[Document], n_samples: int = 1, *, random_state: Any = None
-    ) -> list[Array]:
-        """Draw clusterings from the model.
-
-        Parameters
-        ----------
-        X : list of Document
-            The documents.
-        n_samples : int, default=1
-            How many clusterings to draw of each document.
-        random_state : int, RandomState, Generator or None, default=None
-            Seed.
-
-        Returns
-        -------
-        list of ndarray of int of shape (n_samples, n_mentions)
-            For each document the entity of each mention in each sample: the
-            index of the entity's first mention.
-        """
-        documents = self._check(X)
-        n_samples = check_integer(n_samples, "n_samples")
-        rng = check_generator(random_state)
-        return [draw_entities(proba, n_samples, rng) for proba in self._antecedents(documents)]
-
-    def score(self, X: Sequence[Document], y: Sequence[ArrayLike] | None = None) -> float:
-        """CoNLL score of the predicted entities: the mean F1 of MUC, B³ and CEAF-e.
-
-        Parameters
-        ----------
-        X : list of Document
-            The documents.
-        y : list of array-like of shape (n_mentions,), default=None
-            The true entities; by default those of the documents.
-
-        Returns
-        -------
-        float
-            Between 0 and 1; higher is better.
-        """
-        check_is_fitted(self)
-        documents, true = check_truth(X, y)
-        predicted = [best_entities(proba) for proba in self._antecedents(documents)]
-        return scored(zip(true, predicted, strict=True)).conll
-
-    def calibration_questions(
-        self,
-        X: Sequence[Document],
-        *,
-        min_proba: float = 0.0,
-        sample_weight: ArrayLike | None = None,
-    ) -> LinkQuestions:
-        """Predict once, and return the questions about links, to be answered by any truth.
-
-        Parameters
-        ----------
-        X : list of Document
-            The documents.
-        min_proba : float, default=0.0
-            Leave out links with a lower probability.
-        sample_weight : array-like of shape (n_documents,), default=None
-            Weight of each document.
-
-        Returns
-        -------
-        LinkQuestions
-            Its method `answer` takes the entities of each document and
-            returns Queries.
-        """
-        return self._questions(self._check(X), min_proba, sample_weight)
-
-    def _questions(
-        self, documents: list[Document], min_proba: float, sample_weight: ArrayLike | None
-    ) -> LinkQuestions:
-        return LinkQuestions(
-            (links(proba) for proba in self._antecedents(documents)),
-            min_proba=min_proba,
-            sample_weight=sample_weight,
-            names=truth_names(documents),
-        )
-
-    def calibration_queries(
-        self,
-        X: Sequence[Document],
-        y: Sequence[ArrayLike] | None,
-        *,
-        min_proba: float = 0.0,
-        sample_weight: ArrayLike | None = None,
-    ) -> Queries:
-        """Ask of every pair of mentions whether the two share an entity.
-
-        Parameters
-        ----------
-        X : list of Document
-            The documents.
-        y : list of array-like of shape (n_mentions,)
-            The true entities; None for those of the documents.
-        min_proba : float, default=0.0
-            Leave out links with a lower probability.
-        sample_weight : array-like of shape (n_documents,), default=None
-            Weight of each document.
-
-        Returns
-        -------
-        Queries
-            One query per link; its group is the number of the document.
-        """
-        documents = self._check(X)
-        truth = own_entities(documents) if y is None else y
-        return self._questions(documents, min_proba, sample_weight).answer(truth)

@@ -6,6 +6,7 @@ from sklearn_calib.datasets._document_corpora import (
     load_gum,
     load_litbank,
 )
+from sklearn_calib.datasets._make_chunked_sequences import make_chunked_sequences
 from sklearn_calib.datasets._make_coref_documents import SimulatedDocuments, make_coref_documents
 from sklearn_calib.datasets._make_event_corpus import EventCorpus, make_event_corpus
 from sklearn_calib.datasets._make_queries import SimulatedQueries, make_queries
@@ -36,6 +37,7 @@ __all__ = [
     "load_sentiment140",
     "load_ud_ewt",
     "load_wikinews",
+    "make_chunked_sequences",
     "make_coref_documents",
     "make_event_corpus",
     "make_queries",

@@ -12,7 +12,7 @@ from sklearn_calib.datasets._corpus import Dataset, TokenTable
 from sklearn_calib.sequence import HMMTagger
 from sklearn_calib.sequence._hmm import import_hmm
 
-__all__ = ["TaggedSequences", "make_tagged_sequences"]
+__all__ = ["TaggedSequences", "draw_sentences", "make_tagged_sequences"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,6 +39,7 @@ class TaggedSequences(TokenTable, Dataset):
     See Also
     --------
     make_tagged_sequences : Makes this object.
+    make_chunked_sequences : Makes this object, with tags that mark spans.
     """
 
     X: list[list[str]]
@@ -98,6 +99,7 @@ def make_tagged_sequences(
 
     See Also
     --------
+    make_chunked_sequences : Sentences with spans, such as names.
     HMMTagger : A tagger of the same family.
 
     Examples
@@ -109,16 +111,41 @@ def make_tagged_sequences(
     >>> data.classes
     array(['A', 'B'], dtype='<U1')
     """
-    n = check_integer(n_sequences, "n_sequences")
+    check_integer(n_sequences, "n_sequences")
     k = check_integer(n_tags, "n_tags")
-    v = check_integer(n_words, "n_words")
+    check_integer(n_words, "n_words")
     check_number(tag_concentration, "tag_concentration", positive=True)
+    rng = check_generator(random_state)
+    letters = [chr(ord("A") + i) for i in range(26)]
+    return draw_sentences(
+        np.array(letters[:k] if k <= 26 else _names("T", k)),
+        rng.dirichlet(np.ones(k)),
+        rng.dirichlet(np.full(k, float(tag_concentration)), size=k),
+        n_sequences=n_sequences,
+        n_words=n_words,
+        mean_length=mean_length,
+        word_concentration=word_concentration,
+        rng=rng,
+    )
+
+
+def draw_sentences(
+    classes: Array,
+    start: Array,
+    transitions: Array,
+    *,
+    n_sequences: int,
+    n_words: int,
+    mean_length: float,
+    word_concentration: float,
+    rng: np.random.Generator,
+) -> TaggedSequences:
+    """Draw emissions, then sentences, for a chain of tags."""
+    n, k = check_integer(n_sequences, "n_sequences"), len(classes)
+    v = check_integer(n_words, "n_words")
     check_number(word_concentration, "word_concentration", positive=True)
     if not mean_length >= 1.0:
         raise ValueError(f"mean_length must be at least 1, got {mean_length!r}.")
-    rng = check_generator(random_state)
-    start = rng.dirichlet(np.ones(k))
-    transitions = rng.dirichlet(np.full(k, float(tag_concentration)), size=k)
     emissions = rng.dirichlet(np.full(v, float(word_concentration)), size=k)
     lengths = 1 + rng.poisson(mean_length - 1.0, size=n)
     # All sentences take a step at the same time; those that have ended are cut off below.
@@ -132,8 +159,6 @@ def make_tagged_sequences(
         here = tags == tag
         u = rng.random(np.count_nonzero(here))
         words[here] = np.minimum(np.searchsorted(share, u, side="right"), v - 1)
-    letters = [chr(ord("A") + i) for i in range(26)]
-    classes = np.array(letters[:k] if k <= 26 else _names("T", k))
     vocabulary = _names("w", v)
     return TaggedSequences(
         [[vocabulary[i] for i in row[:m]] for row, m in zip(words, lengths, strict=True)],

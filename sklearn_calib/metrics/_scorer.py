@@ -19,10 +19,10 @@ class AdaptiveBinCalibrationError(BaseEstimator, ScorerBase):
     """Scorer: minus the calibration error by adaptive binning.
 
     Use it as `scoring=` in `cross_val_score`, `GridSearchCV` and their kin, on
-    its own or in a dict; scikit-learn takes only strings in lists. Four
+    its own or in a dict; scikit-learn takes only strings in lists. Five
     ready-made scorers have strings, which importing `sklearn_calib` registers:
     "neg_adaptive_bin_calibration_error", and the same with "_macro",
-    "_top_label" or "_tag_pair" at its end.
+    "_top_label", "_tag_pair" or "_span" at its end.
 
     Parameters
     ----------
@@ -44,8 +44,9 @@ class AdaptiveBinCalibrationError(BaseEstimator, ScorerBase):
         With two classes, the positive one; by default the last of `classes_`.
     query_options : dict, default=None
         What a model with questions of its own is asked, such as
-        `{"unit": "pair", "pairs": 100}` for a tagger or `{"min_proba": 0.01}`
-        for a coreference model: whatever its `calibration_queries` takes.
+        `{"unit": "pair", "pairs": 100}` or `{"unit": "span"}` for a tagger, or
+        `{"min_proba": 0.01}` for a coreference model: whatever its
+        `calibration_queries` takes.
 
     See Also
     --------
@@ -132,6 +133,11 @@ class AdaptiveBinCalibrationError(BaseEstimator, ScorerBase):
         measure = ErrorMeasure(self.bin_size, self.n_bins, self.norm, self.squared, self.debias)
         options = join_options(self.query_options, self.average, self.pos_label)
         queries = ask_estimator(estimator, X, y_true, sample_weight, options, method_caller)
+        if len(queries) == 0:
+            raise ValueError(
+                f"{type(estimator).__name__} makes no queries about X, so that there is no error. "
+                "Where it asks only about what is probable enough, lower min_proba."
+            )
         return -measure.of_queries(queries, self.average)
 
 
@@ -141,5 +147,6 @@ SCORERS = {
     f"{NAME}_macro": AdaptiveBinCalibrationError(average="macro"),
     f"{NAME}_top_label": AdaptiveBinCalibrationError(average="top_label"),
     f"{NAME}_tag_pair": AdaptiveBinCalibrationError(query_options={"unit": "pair"}),
+    f"{NAME}_span": AdaptiveBinCalibrationError(query_options={"unit": "span"}),
 }
 register_scorers(SCORERS)

@@ -1,18 +1,23 @@
 """Queries, and how the predictions of models become queries."""
 
 from sklearn_calib.queries._classifier import classifier_queries
+from sklearn_calib.queries._entities import EntityQuestions
 from sklearn_calib.queries._estimator import estimator_queries, fold_queries
 from sklearn_calib.queries._links import LinkQuestions, link_queries
 from sklearn_calib.queries._queries import Queries
+from sklearn_calib.queries._spans import SpanQuestions, span_queries
 from sklearn_calib.queries._tags import TagQuestions, tag_queries
 
 __all__ = [
+    "EntityQuestions",
     "LinkQuestions",
     "Queries",
+    "SpanQuestions",
     "TagQuestions",
     "classifier_queries",
     "estimator_queries",
     "fold_queries",
     "link_queries",
+    "span_queries",
     "tag_queries",
 ]

@@ -38,6 +38,8 @@ figure svg { max-width: 100%; height: auto; }
   figure svg { filter: invert(1) hue-rotate(180deg); mix-blend-mode: screen; }
 }
 figcaption { color: var(--soft); font-size: 0.9rem; text-align: left; padding: 0 0.5rem 0.3rem; }
+p#verdict { font-size: 1.15rem; }
+pre { white-space: pre-wrap; overflow-wrap: anywhere; }
 p.note { border-left: 3px solid #d55e00; padding-left: 0.7rem; }
 """.strip()
 
@@ -118,7 +120,11 @@ def notebook_view(report: Report) -> str:
     body = "".join(
         f"<tr><td>{escape(name)}</td><td>{escape(value)}</td></tr>" for name, value in rows
     )
-    parts = [f"<p><b>{escape(report.title)}</b></p>", f"<table>{_caption(report)}{body}</table>"]
+    parts = [
+        f"<p><b>{escape(report.title)}</b></p>",
+        f"<p>{escape(report.verdict)}</p>",
+        f"<table>{_caption(report)}{body}</table>",
+    ]
     if report.labels is not None:
         parts.append(report.labels.most_common()._repr_html_())
     parts += [f"<p>note: {escape(note)}</p>" for note in report.notes]
@@ -141,6 +147,7 @@ def page(report: Report) -> str:
     parts = [
         f"<h1>{title}</h1>",
         "<p class='lead'>Of the predictions that say 70 %, seven in ten should come true.</p>",
+        f"<p id='verdict'>{escape(report.verdict)}</p>",
         _summary_table(report),
         *(f"<p class='note'>{escape(note)}</p>" for note in report.notes),
         "<h2>Calibration curve (reliability diagram)</h2>",
@@ -171,6 +178,8 @@ def page(report: Report) -> str:
             "debiased error does not.",
         ),
     ]
+    advice = "\n".join(report.advice)
+    parts += ["<h2>What to do</h2>", f"<pre id='advice'>{escape(advice)}</pre>"]
     body = "\n".join(parts)
     return (
         "<!doctype html>\n<html lang='en'>\n<head>\n<meta charset='utf-8'>\n"

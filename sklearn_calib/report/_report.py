@@ -31,6 +31,7 @@ from sklearn_calib.metrics import (
 from sklearn_calib.queries import Queries
 from sklearn_calib.queries._as_queries import Groups, as_queries
 from sklearn_calib.report._page import notebook_view, page
+from sklearn_calib.report._verdict import advice, verdict
 
 __all__ = ["Report", "calibration_report"]
 
@@ -52,7 +53,8 @@ class Report(Result):
         The calibration error with its confidence interval. Its bins are its
         own, and narrower.
     tests : tuple of CalibrationTestResult
-        Two tests of perfect calibration, "binned" and "kuiper".
+        Two tests of perfect calibration: "omnibus", and "binned", which agrees
+        with the interval.
     brier, log_loss : ScoreDecomposition
         The Brier score and the log loss, with their parts.
     labels : LabelCalibration or None
@@ -118,9 +120,41 @@ class Report(Result):
         return self.interval.mean_overconfidence
 
     @property
+    def row_scores(self) -> tuple[float, float] | None:
+        """Brier score and log loss over whole rows, as scikit-learn has them for many classes.
+
+        Per row, the Brier score is summed over the classes, and the log loss is
+        that of the true class. None where the queries are not the classes of
+        rows of which exactly one is right.
+        """
+        labels, label = self.queries.labels, self.queries._codes
+        k = 0 if labels is None else len(labels)
+        if label is None or k < 3 or len(label) % k:
+            return None
+        y, q = (values.reshape(-1, k) for values in (self.queries.y_true, self.queries.y_prob))
+        if (label.reshape(-1, k) != np.arange(k)).any() or (y.sum(axis=1) != 1).any():
+            return None
+        weight = self.queries.sample_weight
+        of_rows = None if weight is None else weight.reshape(-1, k)[:, 0]
+        brier = np.average(np.square(y - q).sum(axis=1), weights=of_rows)
+        # As scikit-learn does, a true class with probability 0 counts as the least above it.
+        likelihood = np.clip(q[y], np.finfo(float).eps, 1.0)
+        return float(brier), float(-np.average(np.log(likelihood), weights=of_rows))
+
+    @property
     def title(self) -> str:
         """What stands above the report."""
         return "Calibration report" if self.name is None else f"Calibration of {self.name}"
+
+    @property
+    def verdict(self) -> str:
+        """What the numbers say, in one or two sentences."""
+        return verdict(self)
+
+    @property
+    def advice(self) -> list[str]:
+        """What to do about it, line by line."""
+        return advice(self)
 
     def _pooled(self) -> str:
         """Say that several labels were pooled; empty where there is nothing to pool."""
@@ -153,6 +187,12 @@ class Report(Result):
             ("  of it calibration", f"{self.log_loss.calibration:.4f}"),
             ("  of it refinement", f"{self.log_loss.refinement:.4f}"),
             ("  of it within bins", f"{self.log_loss.within_bin:.4f}"),
+            *(
+                (f"{name} of rows (scikit-learn)", f"{score:.4f}")
+                for name, score in zip(
+                    ("Brier score", "log loss"), self.row_scores or (), strict=False
+                )
+            ),
             ("bins of ECE and of these parts", f"{len(self.bins):,}, as in the curve"),
             ("bins of the error and its interval", f"{len(self.interval.bins):,}"),
             ("suggested bin size", f"{self.suggested_bin_size:,}"),
@@ -164,6 +204,7 @@ class Report(Result):
         title = "" if self.name is None else self.title
         head = ", ".join(part for part in (title, self._pooled()) if part)
         lines = [head] if head else []
+        lines += [self.verdict, ""]
         lines += [f"{name:<{width}}  {value}" for name, value in rows]
         if self.labels is not None:
             lines += [
@@ -172,6 +213,7 @@ class Report(Result):
                 self.labels.most_common()._text(most),
             ]
         lines += [f"note: {note}" for note in self.notes]
+        lines += ["", *self.advice]
         return "\n".join(lines)
 
     def _columns(self) -> dict[str, list[object]]:
@@ -327,10 +369,10 @@ def calibration_report(
     >>> report = calibration_report(sample.queries, name="simulated", random_state=0)
     >>> print(report)
     Calibration of simulated
-    queries                               2,000
-    answers that are yes                  999 (50.0%)
-    calibration error                     0.0652
-    95% interval                          0.0418 to 0.0908
+    queries                                2,000
+    answers that are yes                   999 (50.0%)
+    calibration error                      0.0797
+    95% interval                           0.0571 to 0.1058
     ...
     >>> low, high = report.confidence_interval
     >>> low < sample.error < high
@@ -346,7 +388,7 @@ def calibration_report(
         interval = calibration_error_interval(queries, confidence_level=confidence_level)
         tests = tuple(
             calibration_test(queries, statistic=statistic, random_state=random_state)
-            for statistic in ("binned", "kuiper")
+            for statistic in ("omnibus", "binned")
         )
         labels = None
         if queries.labels is not None and len(queries.labels) > 1:

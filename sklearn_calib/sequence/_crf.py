@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sklearn_calib._validation import Array, check_integer, check_number
-from sklearn_calib._validation_sequences import check_tagged_sentences
+from sklearn_calib._validation import Array, check_integer, check_number, check_option
+from sklearn_calib._validation_sequences import check_tagged_sentences, flatten
+from sklearn_calib.queries._span_schemes import SCHEMES, read_scheme
 from sklearn_calib.sequence._crfsuite_file import CRFModel, parse_model
+from sklearn_calib.sequence._packing import starts_of
 from sklearn_calib.sequence._tagger import SequenceTagger
 from sklearn_calib.sequence._token_features import (
     FEATURES,
@@ -51,6 +54,12 @@ class CRFTagger(SequenceTagger):
         Stop training after so many iterations; by default at convergence.
     all_possible_transitions : bool, default=False
         Learn weights also for tag pairs that the training data lack.
+    constraints : {"BIO", "BIOES", "BILOU", "IO"} or None, default=None
+        Allow only taggings that the named scheme of spans can spell: under
+        "BIO" an I-PER comes after B-PER or I-PER and nowhere else, under
+        "BIOES" and "BILOU" what is begun is also ended. Everything else has
+        probability 0 in `predict`, marginals, spans and samples. Training is
+        not changed.
     verbose : bool, default=False
         Show the progress of training.
 
@@ -95,6 +104,7 @@ class CRFTagger(SequenceTagger):
         c2: float = 1.0,
         max_iterations: int | None = None,
         all_possible_transitions: bool = False,
+        constraints: str | None = None,
         verbose: bool = False,
     ) -> None:
         self.features = features
@@ -102,6 +112,7 @@ class CRFTagger(SequenceTagger):
         self.c2 = c2
         self.max_iterations = max_iterations
         self.all_possible_transitions = all_possible_transitions
+        self.constraints = constraints
         self.verbose = verbose
 
     def fit(self, X: Iterable[Sequence[Any]], y: Iterable[Sequence[str]]) -> CRFTagger:
@@ -121,12 +132,16 @@ class CRFTagger(SequenceTagger):
         """
         crf = self._new_crf()
         sentences, tags = check_tagged_sentences(X, y)
+        allowed = _Allowed.under(self.constraints, np.unique(flatten(tags)))
+        if allowed is not None:
+            allowed.check(tags)
         crf.fit(self._training_features(sentences), [list(map(str, row)) for row in tags])
         self._learn_tags(tags)
         self._features = self.features
         self._keep(Path(crf.modelfile.name).read_bytes())
         self._training_log = crf.training_log_
         self._wrapped = False
+        self._allowed = allowed
         return self
 
     def _training_features(self, sentences: list[Any]) -> list[Any]:
@@ -212,6 +227,16 @@ class CRFTagger(SequenceTagger):
         return crf
 
     def _potentials(self, sentences: list[Any]) -> Array:
+        potentials = self._scores(sentences)
+        if self._allowed is not None:
+            ends = np.cumsum([len(sentence) for sentence in sentences])
+            starts = np.concatenate([[0], ends[:-1]])
+            potentials[np.ix_(starts, ~self._allowed.start)] = -np.inf
+            potentials[np.ix_(ends - 1, ~self._allowed.end)] = -np.inf
+        return potentials
+
+    def _scores(self, sentences: list[Any]) -> Array:
+        """Return the scores of the model itself, before anything is forbidden."""
         model = self._model
         if isinstance(self._features, str):
             named = _named_features(self._features)
@@ -228,11 +253,18 @@ class CRFTagger(SequenceTagger):
 
     @property
     def _log_transitions(self) -> Array:
-        return self._model.transitions
+        transitions = self._model.transitions
+        if self._allowed is not None:
+            transitions = np.where(self._allowed.step, transitions, -np.inf)
+        return transitions
 
     @classmethod
     def from_crfsuite(
-        cls, crf: Any, *, features: str | Callable[[Any], Any] | None = None
+        cls,
+        crf: Any,
+        *,
+        features: str | Callable[[Any], Any] | None = None,
+        constraints: str | None = None,
     ) -> CRFTagger:
         """Wrap a model that was trained with CRFsuite.
 
@@ -244,6 +276,8 @@ class CRFTagger(SequenceTagger):
         features : {"word", "rich"}, callable or None, default=None
             Makes the features the model was trained with, as in the class; by
             default X holds them.
+        constraints : {"BIO", "BIOES", "BILOU", "IO"} or None, default=None
+            Allow only taggings of this scheme, as in the class.
 
         Returns
         -------
@@ -251,7 +285,7 @@ class CRFTagger(SequenceTagger):
             A fitted tagger. A clone of it, as cross-validation makes one, is
             trained anew; `sklearn.frozen.FrozenEstimator` keeps it as it is.
         """
-        tagger, log = cls(features=features), None
+        tagger, log = cls(features=features, constraints=constraints), None
         if isinstance(crf, bytes):
             model_bytes = crf
         elif isinstance(crf, (str, os.PathLike)):
@@ -270,10 +304,57 @@ class CRFTagger(SequenceTagger):
         tagger._keep(model_bytes)
         model = tagger._model
         tagger.classes_ = np.array(model.labels)
+        tagger._allowed = _Allowed.under(constraints, tagger.classes_)
         rows, columns = np.nonzero(model.seen)
         order = np.argsort(-model.transitions[rows, columns], kind="stable")
         tagger.pairs_ = [(model.labels[rows[i]], model.labels[columns[i]]) for i in order]
         return tagger
+
+
+@dataclass(frozen=True, eq=False)
+class _Allowed:
+    """What a scheme of spans allows: the first tag, the last, and each step between.
+
+    The order of the tags is that of `classes`.
+    """
+
+    scheme: str
+    classes: Array
+    start: Array
+    end: Array
+    step: Array
+
+    @classmethod
+    def under(cls, scheme: str | None, classes: Array) -> _Allowed | None:
+        """Return what a scheme allows, or None where nothing is constrained."""
+        if scheme is None:
+            return None
+        check_option(scheme, "constraints", tuple(SCHEMES))
+        tags = read_scheme(classes.tolist(), scheme, option="constraints")
+        return cls(scheme, classes, *tags.allowed(len(classes)))
+
+    def check(self, tags: Sequence[Sequence[str]]) -> None:
+        """Warn of training sentences that could never be predicted."""
+        lengths = np.array([len(row) for row in tags], dtype=np.intp)
+        codes = np.searchsorted(self.classes, flatten(tags))
+        starts = starts_of(lengths)
+        bad = np.zeros(len(codes), dtype=bool)
+        bad[1:] = ~self.step[codes[:-1], codes[1:]]
+        bad[starts] = ~self.start[codes[starts]]
+        last = starts + lengths - 1
+        bad[last] |= ~self.end[codes[last]]
+        if not bad.any():
+            return
+        per_sentence = np.add.reduceat(bad, starts)
+        sentence = int(np.flatnonzero(per_sentence)[0])
+        token = int(np.flatnonzero(bad)[0] - starts[sentence])
+        warnings.warn(
+            f"{np.count_nonzero(per_sentence)} of {len(tags)} training sentences break "
+            f"constraints={self.scheme!r}, first sentence {sentence} with "
+            f"{tags[sentence][token]!r} at token {token}: the tagger will never predict such tags.",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def _named_features(name: object) -> WordFeatures:

@@ -192,9 +192,9 @@ def _rows_of(tokens: slice, sentence: int) -> slice:
 
 def _pair_columns(alpha: Array, v: Array, weights: Array, pairs: Array) -> Array:
     first, second = pairs[:, 0], pairs[:, 1]
-    columns = alpha[:, first]
+    columns = alpha.take(first, axis=1)
     columns *= weights[first, second]
-    columns *= v[:, second]
+    columns *= v.take(second, axis=1)
     return np.minimum(columns, 1.0, out=columns)
 
 

@@ -22,7 +22,7 @@ class ImpossibleError(ValueError):
         super().__init__(
             f"Sentence {sentence} is impossible under the model: at token {token} every tag has "
             "probability zero, given the tokens before it. Give unseen transitions or words a "
-            "probability above zero (for example by a pseudocount)."
+            "probability above zero (for example by a pseudocount), or forbid less."
         )
 
 

@@ -26,11 +26,22 @@ from sklearn_calib._validation_sequences import (
     check_tags,
     flatten,
 )
+from sklearn_calib.queries._classifier import AVERAGES
 from sklearn_calib.queries._queries import Queries
+from sklearn_calib.queries._span_schemes import SchemeTags, read_scheme
+from sklearn_calib.queries._spans import SpanQuestions
 from sklearn_calib.queries._tags import UNITS, TagQuestions
+from sklearn_calib.sequence._k_best import k_best_paths
 from sklearn_calib.sequence._lattice import marginals
 from sklearn_calib.sequence._packing import starts_of
 from sklearn_calib.sequence._paths import best_paths, sample_paths
+from sklearn_calib.sequence._spans import (
+    MIN_PROBA,
+    FoundSpans,
+    Span,
+    check_min_proba,
+    find_spans,
+)
 
 __all__ = ["SequenceTagger", "frequent_pairs"]
 
@@ -74,6 +85,36 @@ class SequenceTagger(BaseEstimator, ABC):
     def _log_transitions(self) -> Array:
         """Log transition scores, in the order of `classes_`."""
 
+    @property
+    def log_transitions_(self) -> Array:
+        """Score of going from a tag (row) to a tag (column), in the order of `classes_`."""
+        check_is_fitted(self, "classes_")
+        return self._log_transitions.copy()
+
+    def log_potentials(self, X: Iterable[Sequence[Any]]) -> Array:
+        """Return the score of each tag of each token.
+
+        With `log_transitions_` they are all that the posterior depends on.
+        Whoever has further knowledge, such as a list of names or tags that
+        must not follow each other, changes them (minus infinity forbids) and
+        passes both on to `forward_backward`, `viterbi`, `sample_sequences`,
+        `k_best_sequences` or `span_probabilities`.
+
+        Parameters
+        ----------
+        X : list of sentences
+            As in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_tokens, n_tags)
+            One row per token, sentences end to end, and one column for each of
+            `classes_`. Scores for starting or ending in a tag are part of the
+            first and last row of a sentence.
+        """
+        sentences, _ = self._check(X)
+        return self._potentials(sentences)
+
     def _learn_tags(self, y: Sequence[Sequence[str]]) -> None:
         self.classes_ = np.unique(flatten(y))
         self.pairs_ = frequent_pairs(y)
@@ -86,6 +127,11 @@ class SequenceTagger(BaseEstimator, ABC):
 
     def _check_pairs(self, unit: str, pairs: Pairs | None) -> list[tuple[str, str]] | None:
         """Return the pairs that are asked about, or None for single tags."""
+        if unit == "span":
+            raise ValueError(
+                "unit='span' has no table of probabilities: predict_spans returns the spans, and "
+                "calibration_queries takes unit='span'."
+            )
         check_option(unit, "unit", UNITS)
         if unit == "tag":
             if pairs is not None:
@@ -186,6 +232,68 @@ class SequenceTagger(BaseEstimator, ABC):
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X, unit=unit, pairs=pairs))
 
+    def predict_spans(
+        self, X: Iterable[Sequence[Any]], *, min_proba: float = MIN_PROBA, scheme: str = "auto"
+    ) -> list[list[Span]]:
+        """Predict spans, such as entities or chunks, with exact probabilities.
+
+        Parameters
+        ----------
+        X : list of sentences
+            As in `fit`.
+        min_proba : float, default=0.01
+            Return all spans with this probability or a larger one; 0 asks for
+            every possible span.
+        scheme : {"auto", "BIO", "BIOES", "BILOU", "IO"}, default="auto"
+            How tags spell spans, as in `span_probabilities`, which says what
+            each scheme takes for a span; "auto" looks at the prefixes of
+            `classes_`.
+
+        Returns
+        -------
+        list of lists of Span
+            For each sentence its spans, most probable first. They may overlap:
+            the probabilities of two that do add up to at most 1.
+        """
+        sentences, lengths = self._check(X)
+        tags, least = self._scheme_tags(scheme), check_min_proba(min_proba)
+        return self._spans(sentences, lengths, tags, least).lists(len(lengths))
+
+    def _scheme_tags(self, scheme: str) -> SchemeTags:
+        return read_scheme(self.classes_.tolist(), scheme)
+
+    def _spans(
+        self, sentences: list[Any], lengths: Array, tags: SchemeTags, min_proba: float
+    ) -> FoundSpans:
+        potentials = self._potentials(sentences)
+        return find_spans(
+            potentials, self._log_transitions, lengths, tags, min_proba, out=potentials
+        )
+
+    def predict_k_best(
+        self, X: Iterable[Sequence[Any]], k: int
+    ) -> list[list[tuple[list[str], float]]]:
+        """Predict the k most probable tag sequences with exact probabilities.
+
+        Parameters
+        ----------
+        X : list of sentences
+            As in `fit`.
+        k : int
+            How many tag sequences to return for each sentence.
+
+        Returns
+        -------
+        list of lists of (list of str, float)
+            For each sentence its k most probable tag sequences, each with its
+            probability, most probable first. Where fewer than k are possible,
+            these.
+        """
+        sentences, lengths = self._check(X)
+        most = check_integer(k, "k")
+        paths = k_best_paths(self._potentials(sentences), self._log_transitions, lengths, most)
+        return [[(self.classes_[codes].tolist(), proba) for codes, proba in own] for own in paths]
+
     def log_likelihood(self, X: Iterable[Sequence[Any]], y: Iterable[Sequence[str]]) -> Array:
         """Return the log probability of each tag sequence, given its sentence.
 
@@ -280,20 +388,29 @@ class SequenceTagger(BaseEstimator, ABC):
         *,
         unit: str = "tag",
         pairs: Pairs | None = None,
+        min_proba: float | None = None,
+        scheme: str | None = None,
         average: str = "micro",
         pos_label: str | None = None,
         sample_weight: ArrayLike | None = None,
-    ) -> TagQuestions:
+    ) -> TagQuestions | SpanQuestions:
         """Predict once, and return the questions, to be answered by any tags.
 
         Parameters
         ----------
         X : list of sentences
             As in `fit`.
-        unit : {"tag", "pair"}, default="tag"
-            Ask about single tags, or about the tags of two neighbours.
+        unit : {"tag", "pair", "span"}, default="tag"
+            Ask about single tags, about the tags of two neighbours, or about
+            spans of tokens, such as entities.
         pairs : int or list of (str, str), default=None
             As in `predict_proba`.
+        min_proba : float, default=None
+            For `unit="span"`: ask about the spans with this probability or a
+            larger one; 0.01 by default.
+        scheme : {"auto", "BIO", "BIOES", "BILOU", "IO"}, default=None
+            For `unit="span"`: how tags spell spans, as in `predict_spans`;
+            "auto" by default.
         average : {"micro", "macro", "top_label"}, default="micro"
             As in `tag_queries`.
         pos_label : str, default=None
@@ -303,11 +420,33 @@ class SequenceTagger(BaseEstimator, ABC):
 
         Returns
         -------
-        TagQuestions
+        TagQuestions or SpanQuestions
             Its method `answer` takes the tags of the sentences and returns
-            Queries.
+            Queries. For spans it has `missed_share` as well: the share of true
+            spans that are not asked about, because they are below `min_proba`.
         """
         sentences, lengths = self._check(X)
+        if unit == "span":
+            _refuse_tag_options(pairs=pairs, average=average, pos_label=pos_label)
+            tags = self._scheme_tags("auto" if scheme is None else scheme)
+            least = check_min_proba(MIN_PROBA if min_proba is None else min_proba)
+            found = self._spans(sentences, lengths, tags, least)
+            return SpanQuestions(
+                found.sentence,
+                found.start,
+                found.stop,
+                found.kind,
+                found.proba,
+                lengths,
+                types=found.types,
+                scheme=tags.scheme,
+                sample_weight=sample_weight,
+            )
+        for name, value in (("min_proba", min_proba), ("scheme", scheme)):
+            if value is not None:
+                raise ValueError(
+                    f"{name}={value!r} is set, but unit={unit!r}; set unit='span' as well."
+                )
         chosen = self._check_pairs(unit, pairs)
         return TagQuestions(
             self._marginals(sentences, lengths, chosen),
@@ -326,6 +465,8 @@ class SequenceTagger(BaseEstimator, ABC):
         *,
         unit: str = "tag",
         pairs: Pairs | None = None,
+        min_proba: float | None = None,
+        scheme: str | None = None,
         average: str = "micro",
         pos_label: str | None = None,
         sample_weight: ArrayLike | None = None,
@@ -338,10 +479,17 @@ class SequenceTagger(BaseEstimator, ABC):
             As in `fit`.
         y : list of lists of str
             True tags.
-        unit : {"tag", "pair"}, default="tag"
-            Ask about single tags, or about the tags of two neighbours.
+        unit : {"tag", "pair", "span"}, default="tag"
+            Ask about single tags, about the tags of two neighbours, or about
+            spans of tokens, such as entities.
         pairs : int or list of (str, str), default=None
             As in `predict_proba`.
+        min_proba : float, default=None
+            For `unit="span"`: ask about the spans with this probability or a
+            larger one; 0.01 by default.
+        scheme : {"auto", "BIO", "BIOES", "BILOU", "IO"}, default=None
+            For `unit="span"`: how tags spell spans, as in `predict_spans`;
+            "auto" by default.
         average : {"micro", "macro", "top_label"}, default="micro"
             As in `tag_queries`.
         pos_label : str, default=None
@@ -352,12 +500,15 @@ class SequenceTagger(BaseEstimator, ABC):
         Returns
         -------
         Queries
-            The label of a query is its tag or pair, its group the sentence.
+            The label of a query is its tag, its pair or the type of its span,
+            its group the sentence.
         """
         questions = self.calibration_questions(
             X,
             unit=unit,
             pairs=pairs,
+            min_proba=min_proba,
+            scheme=scheme,
             average=average,
             pos_label=pos_label,
             sample_weight=sample_weight,
@@ -368,3 +519,17 @@ class SequenceTagger(BaseEstimator, ABC):
         """Return the column of each tag; -1 for one that was not seen in training."""
         index = {tag: code for code, tag in enumerate(self.classes_.tolist())}
         return np.array([index.get(tag, -1) for tag in tags], dtype=np.intp)
+
+
+def _refuse_tag_options(*, pairs: Pairs | None, average: str, pos_label: str | None) -> None:
+    """Refuse options that say nothing about spans."""
+    if pairs is not None:
+        raise ValueError(f"pairs={pairs!r} is set, but unit='span'; pairs go with unit='pair'.")
+    if pos_label is not None:
+        raise ValueError("pos_label does not apply to unit='span': every span is asked about.")
+    check_option(average, "average", AVERAGES)
+    if average == "top_label":
+        raise ValueError(
+            "average='top_label' does not apply to unit='span': a token has one tag, but any "
+            "number of spans. Raise min_proba to ask about probable spans only."
+        )

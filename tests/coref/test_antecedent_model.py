@@ -177,7 +177,7 @@ def test_weight_without_mentions(data):
 
 def test_a_fit_that_fails_leaves_the_model_as_it_was(data):
     documents, entities = data.X[:6], data.y[:6]
-    model = AntecedentModel(link_cv=2)
+    model = AntecedentModel()
 
     def fail():
         model.set_params(cost=(0, 1000, 0))

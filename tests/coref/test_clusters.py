@@ -1,38 +1,12 @@
 """Link probabilities and samples against enumeration."""
 
-import itertools
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sklearn_calib.coref import link_probabilities, sample_entities, sampled_link_probabilities
-
-
-def random_proba(n, seed=0, spread=2.0, window=None):
-    """Return random antecedent probabilities."""
-    rng = np.random.default_rng(seed)
-    proba = np.tril(np.exp(spread * rng.standard_normal((n, n))))
-    if window is not None:
-        proba *= np.arange(n)[:, None] - np.arange(n) <= window
-    return proba / proba.sum(axis=1, keepdims=True)
-
-
-def enumerated(proba):
-    """Return link probabilities and the law of clusterings, over all choices."""
-    n = len(proba)
-    links = np.zeros((n, n))
-    law = {}
-    for choice in itertools.product(*(range(i + 1) for i in range(n))):
-        weight = np.prod([proba[i, a] for i, a in enumerate(choice)])
-        root = []
-        for i, a in enumerate(choice):
-            root.append(i if a == i else root[a])
-        root = np.array(root)
-        links += weight * (root[:, None] == root)
-        law[tuple(root.tolist())] = law.get(tuple(root.tolist()), 0.0) + weight
-    return links, law
+from tests.coref.antecedents import enumerated, random_proba
 
 
 @given(n=st.integers(1, 6), seed=st.integers(0, 2**32 - 1), spread=st.sampled_from([0.1, 1, 5]))

@@ -5,7 +5,9 @@ import itertools
 import numpy as np
 import pytest
 
+from sklearn_calib.datasets import make_chunked_sequences
 from sklearn_calib.explore import count_tags
+from sklearn_calib.sequence import CRFTagger
 
 
 def test_tags_and_chunks():
@@ -57,3 +59,14 @@ def test_bad_input_names_the_sentence():
         count_tags([["a", "b"]], [[["N", "N"]]], best=[["N"]])
     with pytest.raises(ValueError, match="Sentence 0: its weight is nan"):
         count_tags([["a"]], [[["N"]]], sample_weight=[float("nan")])
+
+
+def test_sampled_chunks_have_the_mean_that_spans_add_up_to():
+    data = make_chunked_sequences(200, random_state=0)
+    tagger = CRFTagger(c2=0.5, constraints="BIO").fit(data.X[:100], data.y[:100])
+    X = data.X[100:]
+    counted = count_tags(X, tagger.sample(X, 400, random_state=0), "chunk")
+    spans = [span for own in tagger.predict_spans(X, min_proba=0) for span in own]
+    exact = [sum(s.proba for s in spans if s.label == key) for key in counted.keys]
+    # Three comparisons: four standard errors are exceeded once in 5,000 runs.
+    assert (np.abs(counted.mean[0] - exact) < 4 * counted.standard_error[0]).all()

@@ -6,6 +6,7 @@ standard errors, so that they fail when coverage or size drifts, and not otherwi
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from sklearn_calib import (
     calibration_error_interval,
@@ -130,3 +131,62 @@ def test_groups_of_independent_queries_cost_little():
     grouped = calibration_error_interval(sample.queries).confidence_interval
     alone = calibration_error_interval(sample.queries, groups=False).confidence_interval
     assert grouped.high < 1.4 * alone.high
+
+
+@pytest.mark.parametrize(("n", "mean"), [(50, 0.005), (100, 0.02), (300, 0.005)])
+@pytest.mark.parametrize("odds", [1.0, 3.0])
+def test_rare_positives_are_covered(n, mean, odds):
+    rng = np.random.default_rng(0)
+    law = stats.beta(0.5, 0.5 / mean - 0.5)
+
+    def truth(q):
+        return odds * q / (1 - q + odds * q)
+
+    grid = law.ppf((np.arange(20_000) + 0.5) / 20_000)
+    error = np.sqrt(np.mean((truth(grid) - grid) ** 2))
+    hits = 0
+    for _ in range(150):
+        q = law.rvs(n, random_state=rng)
+        low, high = calibration_error_interval(rng.random(n) < truth(q), q).confidence_interval
+        hits += low <= error <= high
+    # Standard error 1.8 %.
+    assert hits / 150 >= 0.91
+
+
+@pytest.mark.parametrize("n_groups", [20, 100])
+@pytest.mark.parametrize("shared", [False, True])
+def test_unequal_groups_are_covered(n_groups, shared):
+    rng = np.random.default_rng(1)
+    hits = 0
+    for _ in range(100):
+        sizes = np.maximum(1, np.rint(8 * np.exp(rng.standard_normal(n_groups)))).astype(int)
+        group = np.repeat(np.arange(n_groups), sizes)
+        q = rng.random(n_groups)[group] if shared else rng.random(len(group))
+        normal = 0.9 * rng.standard_normal(n_groups)[group]
+        normal += np.sqrt(1 - 0.81) * rng.standard_normal(len(group))
+        y = stats.norm.cdf(normal) < np.clip(q + 0.1, 0, 1)
+        low, high = calibration_error_interval(y, q, groups=group).confidence_interval
+        hits += low <= np.sqrt(0.009 + 0.001 / 3) <= high
+    # Standard error 2.2 %.
+    assert hits / 100 >= 0.9
+
+
+def test_skewed_weights_are_covered():
+    rng = np.random.default_rng(2)
+    hits = 0
+    for _ in range(150):
+        q = rng.beta(0.5, 20, 200)
+        w = np.exp(1.6 * rng.standard_normal(200))
+        result = calibration_error_interval(rng.random(200) < q, q, sample_weight=w)
+        hits += result.confidence_interval.low == 0.0
+    assert hits / 150 >= 0.91
+
+
+def test_swapping_the_classes_changes_nothing():
+    rng = np.random.default_rng(3)
+    for n in (30, 200, 3000):
+        q = np.round(rng.beta(0.3, 2, n) * 2**30) / 2**30
+        y = rng.random(n) < q**2
+        one, two = calibration_error_interval(y, q), calibration_error_interval(~y, 1 - q)
+        assert one.confidence_interval == pytest.approx(two.confidence_interval, rel=1e-6)
+        assert one.pvalue == pytest.approx(two.pvalue, rel=1e-6)

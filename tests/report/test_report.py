@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+from sklearn.metrics import log_loss
 
 import sklearn_calib
 from sklearn_calib import (
@@ -101,12 +102,13 @@ def test_what_is_pooled_is_said(animals):
     report = calibration_report(y, proba, random_state=0)
     first, *lines = str(report).splitlines()
     assert first == "all 3 labels pooled"
-    assert "queries                               1,800" in lines
-    assert "groups of queries                     600" in lines
+    assert "queries                                1,800" in lines
+    assert "groups of queries                      600" in lines
     table = label_calibration(y, proba)
     assert f"by label, most common first (mean error {table.mean_error:.4f}):" in lines
-    assert lines[-4].split()[0] == "cat"
-    assert lines[-1].endswith("with an adjusted p-value below 0.05")
+    end = len(lines) - len(report.advice) - 1
+    assert lines[end - 4].split()[0] == "cat"
+    assert lines[end - 1].endswith("with an adjusted p-value below 0.05")
     assert "All 3 labels pooled" in report._repr_html_()
     assert "<caption>All 3 labels pooled" in report.to_html()
     named = calibration_report(y, proba, classes=["cat", "dog", "fox"], name="zoo")
@@ -125,10 +127,12 @@ def test_nothing_is_pooled_where_there_is_one_question(report, animals):
 def test_text(report):
     lines = str(report).splitlines()
     assert lines[0] == "Calibration of spam filter"
-    assert len(lines) == 1 + len(report.rows())
+    assert lines[1:3] == [report.verdict, ""]
+    assert lines[-len(report.advice) :] == report.advice
+    assert len(lines) == 1 + 2 + len(report.rows()) + 1 + len(report.advice)
     assert repr(report) == str(report)
     unnamed = calibration_report(SAMPLE.queries)
-    assert str(unnamed).startswith("queries  ")
+    assert str(unnamed).splitlines()[2].startswith("queries  ")
     assert unnamed.title == "Calibration report"
 
 
@@ -203,7 +207,8 @@ def test_warnings_are_notes():
     y = np.random.default_rng(0).integers(2, size=60)
     report = calibration_report(y, y.astype(float))
     assert report.notes
-    assert str(report).splitlines()[-1].startswith("note: ")
+    end = len(report.advice) + 1
+    assert str(report).splitlines()[-end - 1].startswith("note: ")
     assert "note: " in report._repr_html_()
 
 
@@ -220,3 +225,19 @@ def test_bad_options_are_refused():
         calibration_report(SAMPLE.queries, bin_size=10, n_bins=10)
     with pytest.raises(TypeError, match="y_prob"):
         calibration_report(SAMPLE.y_true)
+
+
+def test_scores_of_rows_are_those_of_scikit_learn():
+    rng = np.random.default_rng(0)
+    proba = rng.dirichlet([1.0, 1.0, 2.0], size=300)
+    y = (rng.random((300, 1)) > np.cumsum(proba, axis=1)).sum(axis=1)
+    weight = rng.exponential(size=300)
+    report = calibration_report(y, proba, sample_weight=weight, random_state=0)
+    brier, log = report.row_scores
+    onehot = np.eye(3)[y]
+    assert brier == pytest.approx(np.average(((onehot - proba) ** 2).sum(axis=1), weights=weight))
+    assert log == pytest.approx(log_loss(y, proba, sample_weight=weight))
+    assert "log loss of rows (scikit-learn)" in str(report)
+    # One question per row, or several that may be right: no such scores.
+    assert calibration_report(y == 0, proba[:, 0], random_state=0).row_scores is None
+    assert calibration_report(onehot[:, [1, 1, 2]], proba, random_state=0).row_scores is None

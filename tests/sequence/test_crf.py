@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 import sklearn_crfsuite
 
+from sklearn_calib.datasets import make_chunked_sequences
 from sklearn_calib.sequence import CRFTagger
 from sklearn_calib.sequence._token_features import FEATURES
+from tests.literal_spans import literal_spans
 from tests.sequence.chains import enumerate_chain
 from tests.sequence.text import sentences
 
@@ -200,3 +202,103 @@ def test_features_that_the_model_never_met():
 
 def test_not_fitted():
     assert not hasattr(CRFTagger(), "crf_")
+
+
+SPELLINGS = {
+    "BIO": ("B", "I", "I", "B"),
+    "BIOES": ("B", "I", "E", "S"),
+    "BILOU": ("B", "I", "L", "U"),
+    "IO": ("I", "I", "I", "I"),
+}
+
+
+def respelled(tags, scheme):
+    """Return BIO tags in another scheme."""
+    first, inside, last, single = SPELLINGS[scheme]
+    made = list(tags) if scheme != "IO" else [tag.replace("B-", "I-") for tag in tags]
+    for start, stop, kind in literal_spans(tags, "BIO"):
+        prefixes = [first, *[inside] * (stop - start - 2), last] if stop - start > 1 else [single]
+        made[start:stop] = [f"{prefix}-{kind}" for prefix in prefixes]
+    return made
+
+
+def loose_tags(taggings, scheme):
+    """Return how many tags are in no span, although they are not O."""
+    return sum(
+        sum(tag != "O" for tag in tags) - sum(j - i for i, j, _ in literal_spans(tags, scheme))
+        for tags in taggings
+    )
+
+
+@pytest.mark.parametrize("scheme", SPELLINGS)
+def test_constraints_leave_no_loose_tag(scheme):
+    data = make_chunked_sequences(150, n_words=40, random_state=0)
+    y = [respelled(tags, scheme) for tags in data.y]
+    free = CRFTagger(c2=3.0).fit(data.X[:60], y[:60])
+    held = CRFTagger(c2=3.0, constraints=scheme).fit(data.X[:60], y[:60])
+    X = data.X[60:]
+
+    def drawn(tagger):
+        return [tags.tolist() for own in tagger.sample(X, 20, random_state=0) for tags in own]
+
+    if scheme != "IO":
+        assert loose_tags(free.predict(X), scheme) + loose_tags(drawn(free), scheme) > 0
+    assert loose_tags(held.predict(X), scheme) == 0
+    assert loose_tags(drawn(held), scheme) == 0
+    best = [tags for own in held.predict_k_best(X[:9], 5) for tags, _ in own]
+    assert loose_tags(best, scheme) == 0
+    proba = held.predict_proba(X)
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0, rtol=0, atol=1e-12)
+    # All that is not outside is in a span.
+    outside = proba[:, held.classes_.tolist().index("O")]
+    covered = np.zeros(len(outside))
+    starts = np.cumsum([0, *map(len, X)])
+    spans = held.predict_spans(X, min_proba=0.0, scheme=scheme)
+    for start, own in zip(starts[:-1], spans, strict=True):
+        for span in own:
+            covered[start + span.start : start + span.stop] += span.proba
+    np.testing.assert_allclose(covered, 1.0 - outside, rtol=0, atol=1e-11)
+    assert np.isfinite(held.log_likelihood(X, y[60:])).all()
+
+
+@pytest.mark.parametrize("scheme", ["BIO", "BIOES"])
+def test_constraints_condition_on_well_formed_taggings(scheme):
+    data = make_chunked_sequences(60, n_types=1, n_words=30, mean_length=4, random_state=1)
+    y = [respelled(tags, scheme) for tags in data.y]
+    X = [tokens[:5] for tokens in data.X]
+    free = CRFTagger(c2=3.0).fit(data.X, y)
+    held = CRFTagger(c2=3.0, constraints=scheme).fit(data.X, y)
+    for tokens in X[:15]:
+        *_, paths, share = enumerate_chain(free.log_potentials([tokens]), free.log_transitions_)
+        tags = [free.classes_[list(path)].tolist() for path in paths]
+        share = share * [loose_tags([own], scheme) == 0 for own in tags]
+        share /= share.sum()
+        expected = np.zeros((len(tokens), len(free.classes_)))
+        for path, weight in zip(paths, share, strict=True):
+            expected[np.arange(len(tokens)), path] += weight
+        np.testing.assert_allclose(held.predict_proba([tokens]), expected, rtol=0, atol=1e-12)
+        assert held.predict([tokens])[0] == tags[int(share.argmax())]
+
+
+def test_constraints_of_a_wrapped_model():
+    data = make_chunked_sequences(100, n_words=40, random_state=0)
+    free = CRFTagger(c2=3.0).fit(data.X, data.y)
+    held = CRFTagger(c2=3.0, constraints="BIO").fit(data.X, data.y)
+    wrapped = CRFTagger.from_crfsuite(free.model_, features="word", constraints="BIO")
+    np.testing.assert_array_equal(wrapped.predict_proba(data.X), held.predict_proba(data.X))
+    again = pickle.loads(pickle.dumps(held))
+    np.testing.assert_array_equal(again.predict_proba(data.X), held.predict_proba(data.X))
+    # As with every parameter: what is set after fitting waits for the next fit.
+    held.set_params(constraints=None)
+    np.testing.assert_array_equal(again.predict_proba(data.X), held.predict_proba(data.X))
+
+
+def test_constraints_that_do_not_fit():
+    with pytest.raises(ValueError, match="constraints='IOB' is not known"):
+        CRFTagger(constraints="IOB").fit(X, y)
+    with pytest.raises(ValueError, match="constraints='BIO' has tags such as"):
+        CRFTagger(constraints="BIO").fit(X, y)
+    tokens, tags = [["a", "b"], ["b"], ["a", "b"]], [["B-X", "I-X"], ["I-X"], ["O", "I-X"]]
+    with pytest.warns(UserWarning, match="2 of 3 training sentences .* sentence 1 with 'I-X' at"):
+        tagger = CRFTagger(constraints="BIO").fit(tokens, tags)
+    np.testing.assert_array_equal(np.isfinite(tagger.log_likelihood(tokens, tags)), [1, 0, 0])

@@ -3,6 +3,7 @@
 import pickle
 from itertools import pairwise
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -25,14 +26,26 @@ from sklearn_calib import (
     _validation_sequences,
     adaptive_bin_calibration_error,
     calibration_error_interval,
+    calibration_null,
     calibration_test,
+    estimator_queries,
     label_calibration,
 )
-from sklearn_calib.datasets import make_tagged_sequences
-from sklearn_calib.sequence import HMMTagger, _tagger
+from sklearn_calib.datasets import make_chunked_sequences, make_tagged_sequences
+from sklearn_calib.queries import span_queries
+from sklearn_calib.sequence import (
+    HMMTagger,
+    _tagger,
+    forward_backward,
+    k_best_sequences,
+    sample_sequences,
+    span_probabilities,
+    viterbi,
+)
 from tests.sequence.text import sentences
 
 X, y = sentences()
+CHUNKED = make_chunked_sequences(120, n_words=60, random_state=0)
 
 
 NAME = "neg_adaptive_bin_calibration_error"
@@ -356,3 +369,215 @@ def test_sentences_and_tags_are_checked_once(fitted, monkeypatch):
         monkeypatch.setattr(f"sklearn_calib.queries._tags.{check_range}", None)
     fitted.calibration_queries(X, y, unit="pair", pairs=3)
     assert seen == ["tokens", "tags"]
+
+
+@pytest.fixture
+def chunker(tagger):
+    """A tagger that has seen sentences with spans."""
+    return tagger.fit(CHUNKED.X[:80], CHUNKED.y[:80])
+
+
+def lengths_of(rows):
+    return [len(row) for row in rows]
+
+
+def test_scores_are_all_that_the_posterior_needs(chunker):
+    potentials, transitions = chunker.log_potentials(CHUNKED.X), chunker.log_transitions_
+    n = lengths_of(CHUNKED.X)
+    proba = forward_backward(potentials, transitions, n).proba
+    np.testing.assert_allclose(chunker.predict_proba(CHUNKED.X), proba, rtol=0, atol=1e-15)
+    assert viterbi(potentials, transitions, n).tolist() == [
+        chunker.classes_.tolist().index(tag) for row in chunker.predict(CHUNKED.X) for tag in row
+    ]
+    drawn = sample_sequences(potentials, transitions, n, n_samples=2, random_state=0)
+    expected = np.concatenate(chunker.sample(CHUNKED.X, 2, random_state=0), axis=1)
+    assert (chunker.classes_[drawn] == expected).all()
+    spans = span_probabilities(potentials, transitions, n, classes=chunker.classes_)
+    assert spans == chunker.predict_spans(CHUNKED.X)
+    best = k_best_sequences(potentials, transitions, n, k=2)
+    assert [p for own in best for _, p in own] == [
+        p for own in chunker.predict_k_best(CHUNKED.X, 2) for _, p in own
+    ]
+
+
+def test_scores_are_given_away_as_copies(chunker):
+    before = chunker.predict_proba(CHUNKED.X)
+    chunker.log_transitions_[:] = 0.0
+    chunker.log_potentials(CHUNKED.X)[:] = 0.0
+    np.testing.assert_array_equal(chunker.predict_proba(CHUNKED.X), before)
+
+
+def test_spans_survive_a_pickle(chunker):
+    again = pickle.loads(pickle.dumps(chunker))
+    assert again.predict_spans(CHUNKED.X) == chunker.predict_spans(CHUNKED.X)
+
+
+def test_spans_need_a_fitted_tagger(tagger):
+    with pytest.raises(NotFittedError):
+        tagger.predict_spans(CHUNKED.X)
+    with pytest.raises(NotFittedError):
+        tagger.log_potentials(CHUNKED.X)
+    with pytest.raises(NotFittedError):
+        tagger.predict_k_best(CHUNKED.X, 2)
+    with pytest.raises(NotFittedError):
+        _ = tagger.log_transitions_
+    assert not hasattr(tagger, "log_transitions_")
+
+
+def test_k_best_are_taggings_with_their_likelihood(chunker):
+    best = chunker.predict_k_best(CHUNKED.X[:20], 3)
+    assert [own[0][0] for own in best] == chunker.predict(CHUNKED.X[:20])
+    for rank in range(3):
+        ranked = [i for i, own in enumerate(best) if len(own) > rank]
+        log_proba = chunker.log_likelihood(
+            [CHUNKED.X[i] for i in ranked], [best[i][rank][0] for i in ranked]
+        )
+        np.testing.assert_allclose(
+            np.exp(log_proba), [best[i][rank][1] for i in ranked], rtol=1e-9, atol=0
+        )
+    with pytest.raises(ValueError, match="k must be at least 1"):
+        chunker.predict_k_best(CHUNKED.X, 0)
+
+
+def test_queries_are_the_spans(chunker):
+    for options in ({}, {"min_proba": 0.2}, {"min_proba": 0.0, "scheme": "BIO"}):
+        queries = chunker.calibration_queries(CHUNKED.X, CHUNKED.y, unit="span", **options)
+        spans = chunker.predict_spans(CHUNKED.X, **options)
+        expected = span_queries(CHUNKED.y, spans)
+        for name in ("y_prob", "y_true", "label", "group"):
+            np.testing.assert_array_equal(getattr(queries, name), getattr(expected, name))
+        assert queries.labels.tolist() == ["LOC", "ORG", "PER"]
+
+
+def test_the_truth_does_not_choose_the_questions(chunker):
+    asked = chunker.calibration_questions(CHUNKED.X, unit="span")
+    one, two = asked.answer(CHUNKED.y), asked.answer([["O"] * len(row) for row in CHUNKED.y])
+    np.testing.assert_array_equal(one.y_prob, two.y_prob)
+    assert not two.y_true.any()
+    assert one.y_true.any()
+    missed = [
+        chunker.calibration_questions(CHUNKED.X, unit="span", min_proba=p).missed_share(CHUNKED.y)
+        for p in (0.0, 0.01, 0.3, 1.0)
+    ]
+    assert missed == sorted(missed)
+    assert missed[0] < 0.02
+    assert missed[-1] == 1.0
+
+
+def test_types_that_the_tagger_never_met(chunker):
+    other = [[tag.replace("PER", "DOG") for tag in row] for row in CHUNKED.y]
+    queries = chunker.calibration_queries(CHUNKED.X, other, unit="span")
+    assert "DOG" not in queries.labels
+    assert not queries.where(label="PER").y_true.any()
+    asked = chunker.calibration_questions(CHUNKED.X, unit="span", min_proba=0.0)
+    share = sum(tag == "B-PER" for row in CHUNKED.y for tag in row)
+    share /= sum(tag.startswith("B-") for row in CHUNKED.y for tag in row)
+    assert asked.missed_share(other) == pytest.approx(share, abs=0.02)
+    assert asked.missed_share(other) >= share
+
+
+def test_every_statistic_takes_spans(chunker):
+    queries = estimator_queries(
+        chunker, CHUNKED.X[80:], CHUNKED.y[80:], unit="span", min_proba=0.05
+    )
+    assert 0.0 <= adaptive_bin_calibration_error(queries) <= 1.0
+    assert calibration_error_interval(queries).confidence_interval.low >= 0.0
+    assert 0.0 <= calibration_test(queries).pvalue <= 1.0
+    assert label_calibration(queries).labels.tolist() == ["LOC", "ORG", "PER"]
+    null = calibration_null(
+        chunker, CHUNKED.X[80:], CHUNKED.y[80:], unit="span", n_simulations=20, random_state=0
+    )
+    assert len(null.errors) == 20
+
+
+def test_weights_of_sentences_with_spans(chunker):
+    weight = np.arange(40.0)
+    repeated = [80 + i for i in range(40) for _ in range(i)]
+    one = chunker.calibration_queries(
+        CHUNKED.X[80:], CHUNKED.y[80:], unit="span", sample_weight=weight
+    )
+    two = chunker.calibration_queries(
+        [CHUNKED.X[i] for i in repeated], [CHUNKED.y[i] for i in repeated], unit="span"
+    )
+    assert adaptive_bin_calibration_error(one, bin_size=50) == pytest.approx(
+        adaptive_bin_calibration_error(two, bin_size=50)
+    )
+
+
+def test_the_scorer_string(tagger, chunker):
+    scores = cross_val_score(
+        tagger, CHUNKED.X, CHUNKED.y, scoring=f"{NAME}_span", cv=3, error_score="raise"
+    )
+    assert ((scores <= 0) & (scores >= -1)).all()
+    queries = chunker.calibration_queries(CHUNKED.X, CHUNKED.y, unit="span", min_proba=0.1)
+    scorer = AdaptiveBinCalibrationError(query_options={"unit": "span", "min_proba": 0.1})
+    assert -scorer(chunker, CHUNKED.X, CHUNKED.y) == adaptive_bin_calibration_error(queries)
+    macro = AdaptiveBinCalibrationError(average="macro", query_options={"unit": "span"})
+    assert macro(chunker, CHUNKED.X, CHUNKED.y) <= 0
+
+
+def test_displays_of_spans(chunker):
+    options = {"query_options": {"unit": "span"}}
+    curve = AdaptiveCalibrationDisplay.from_estimator(chunker, CHUNKED.X, CHUNKED.y, **options)
+    assert curve.line_ is not None
+    labels = LabelCalibrationDisplay.from_estimator(chunker, CHUNKED.X, CHUNKED.y, **options)
+    names = {text.get_text().split()[0] for text in labels.ax_.get_yticklabels()}
+    assert names >= {"LOC", "ORG", "PER"}
+    plt.close("all")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"unit": "tag", "min_proba": 0.1}, "min_proba=0.1 is set, but unit='tag'"),
+        ({"unit": "pair", "scheme": "BIO"}, "scheme='BIO' is set, but unit='pair'"),
+        ({"unit": "span", "pairs": 3}, "pairs=3 is set, but unit='span'"),
+        ({"unit": "span", "pos_label": "PER"}, "pos_label does not apply to unit='span'"),
+        ({"unit": "span", "average": "top_label"}, "average='top_label' does not apply"),
+        ({"unit": "span", "average": "mean"}, "average='mean' is not known"),
+        ({"unit": "span", "min_proba": 2.0}, "min_proba must lie in"),
+        ({"unit": "span", "scheme": "IOB"}, "scheme='IOB' is not known"),
+        ({"unit": "span", "scheme": "IO"}, "scheme='IO' has tags such as I-PER and O, but"),
+        ({"unit": "spans"}, "unit='spans' is not known"),
+    ],
+)
+def test_options_that_do_not_fit(chunker, options, message):
+    with pytest.raises(ValueError, match=message):
+        chunker.calibration_queries(CHUNKED.X, CHUNKED.y, **options)
+
+
+def test_there_is_no_table_of_spans(chunker):
+    with pytest.raises(ValueError, match="predict_spans returns the spans"):
+        chunker.predict_proba(CHUNKED.X, unit="span")
+
+
+def test_tags_that_follow_no_scheme(tagger):
+    tokens, tags = sentences()
+    tagger.fit(tokens, tags)
+    with pytest.raises(ValueError, match="follow no scheme of spans"):
+        tagger.predict_spans(tokens)
+    with pytest.raises(ValueError, match="follow no scheme of spans"):
+        tagger.calibration_queries(tokens, tags, unit="span")
+
+
+def test_training_without_a_span(tagger):
+    outside = [["O"] * len(row) for row in CHUNKED.y[:10]]
+    tagger.fit(CHUNKED.X[:10], outside)
+    assert tagger.predict_spans(CHUNKED.X[:10], min_proba=0.0) == [[] for _ in range(10)]
+    asked = tagger.calibration_questions(CHUNKED.X[:10], unit="span")
+    assert len(asked.answer(CHUNKED.y[:10])) == 0
+    assert asked.missed_share(CHUNKED.y[:10]) == 1.0
+    with pytest.raises(ValueError, match="makes no queries about X"):
+        AdaptiveBinCalibrationError(query_options={"unit": "span"})(
+            tagger, CHUNKED.X[:10], CHUNKED.y[:10]
+        )
+
+
+def test_the_true_model_is_calibrated():
+    data = make_chunked_sequences(1500, random_state=1)
+    tagger = data.true_tagger()
+    asked = tagger.calibration_questions(data.X, unit="span")
+    result = calibration_error_interval(asked.answer(data.y))
+    assert result.confidence_interval.low == 0.0
+    # What is left out below one in a hundred is little.
+    assert asked.missed_share(data.y) < 0.03

@@ -83,6 +83,15 @@ def check_inference_bins(bin_size: int | str, n_bins: int | None) -> None:
         )
 
 
+def refuse_one_group(unit: Array | None) -> None:
+    """Refuse queries of a single group."""
+    if unit is not None and (unit == unit[0]).all():
+        raise TooFewError(
+            "All queries belong to one group, so that nothing is known about how much groups "
+            "differ. Pass groups=False to take the queries as independent."
+        )
+
+
 def mixed_bins(bins: BinnedQueries, unit: Array) -> BinnedQueries:
     """Join bins until each of them holds queries of at least two units."""
     low, high = np.minimum.reduceat(unit, bins.starts), np.maximum.reduceat(unit, bins.starts)
@@ -119,11 +128,7 @@ def make_sample(
             f"{'' if queries.sample_weight is None else ' with a weight above zero'}."
         )
     unit = ordered.unit
-    if unit is not None and (unit == unit[0]).all():
-        raise TooFewError(
-            "All queries belong to one group, so that nothing is known about how much groups "
-            "differ. Pass groups=False to take the queries as independent."
-        )
+    refuse_one_group(unit)
     if isinstance(bin_size, str) and n_bins is None:
         grouped = queries.units is not None
         # Units that only number the rows ask nothing of the bins.

@@ -1,0 +1,107 @@
+"""How often do tests of calibration reject, where they should not and where they should?
+
+Sizes are shares of rejected calibrated models, powers shares of rejected
+distorted ones, all at the 5 % level. Every setting has a seed of its own. Run with
+
+    python benchmarks/power.py --out benchmarks/results/power.json
+
+and with --replications 50 for a rough look.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from sklearn_calib import Queries, calibration_test
+
+LEVEL = 0.05
+N_POWER = 1000
+SIZES = (8, 20, 100, 1000)
+TIED = (0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99)
+TESTS = ("omnibus", "kuiper", "cox", "waves", "spiegelhalter", "binned")
+
+Predictions = Callable[[int, np.random.Generator], np.ndarray]
+Truth = Callable[[np.ndarray], np.ndarray]
+
+LAWS: dict[str, Predictions] = {
+    "uniform": lambda n, rng: rng.random(n),
+    "rare, 0.5 % yes": lambda n, rng: special.expit(rng.normal(-6.2, 1.3, n)),
+    "seven values": lambda n, rng: rng.choice(TIED, n),
+    "Beta(.3, .3)": lambda n, rng: rng.beta(0.3, 0.3, n),
+}
+# The distortions have about the same root mean square: 0.03 to 0.06.
+TRUTHS: dict[str, Truth] = {
+    "shift": lambda q: q + 0.04,
+    "slope": lambda q: special.expit(special.logit(q) / 1.28),
+    "S": lambda q: q - 0.06 * np.sin(2 * np.pi * q),
+    "step": lambda q: q + 0.05 * np.sign(0.5 - q),
+    "bump": lambda q: q + 0.12 * np.exp(-0.5 * np.square((q - 0.5) / 0.08)),
+    "wave": lambda q: q + 0.09 * np.sin(12 * np.pi * q),
+}
+
+
+def rejections(
+    law: Predictions, truth: Truth | None, n: int, replications: int, seed: list[int]
+) -> dict[str, float]:
+    """Return the share of samples that each test rejects."""
+    rng = np.random.default_rng(seed)
+    pvalues = []
+    for _ in range(replications):
+        q = law(n, rng)
+        p = q if truth is None else np.clip(truth(q), 0.0, 1.0)
+        queries = Queries(rng.random(n) < p, q)
+        omnibus = calibration_test(queries, n_resamples=199, random_state=rng)
+        found = {"omnibus": omnibus.pvalue, **omnibus.components}
+        for statistic in ("spiegelhalter", "binned"):
+            found[statistic] = calibration_test(
+                queries, statistic=statistic, n_resamples=199, random_state=rng
+            ).pvalue
+        pvalues.append([found[name] for name in TESTS])
+    shares = np.mean(np.array(pvalues) <= LEVEL, axis=0)
+    return {name: round(float(share), 4) for name, share in zip(TESTS, shares, strict=True)}
+
+
+def study(replications: int) -> dict[str, Any]:
+    """Return sizes and powers; sizes are small and need more samples."""
+    many = 4 * replications
+    sizes, powers = [], []
+    start = time.perf_counter()
+    for i, (name, law) in enumerate(LAWS.items()):
+        for n in SIZES:
+            row = rejections(law, None, n, many, [1, i, n])
+            sizes.append({"law": name, "n": n, **row})
+            print(sizes[-1], f"{time.perf_counter() - start:.0f} s", flush=True)
+    for i, (name, truth) in enumerate(TRUTHS.items()):
+        row = rejections(LAWS["uniform"], truth, N_POWER, replications, [2, i])
+        q = (np.arange(10_000) + 0.5) / 10_000
+        error = float(np.sqrt(np.mean(np.square(np.clip(truth(q), 0.0, 1.0) - q))))
+        powers.append({"truth": name, "error": round(error, 4), "n": N_POWER, **row})
+        print(powers[-1], f"{time.perf_counter() - start:.0f} s", flush=True)
+    return {
+        "level": LEVEL,
+        "replications": {"sizes": many, "powers": replications},
+        "sizes": sizes,
+        "powers": powers,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--replications", type=int, default=300)
+    parser.add_argument("--out", type=Path, help="where to write the numbers as JSON")
+    arguments = parser.parse_args()
+    result = study(arguments.replications)
+    if arguments.out is not None:
+        arguments.out.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,197 @@
+"""Queries in cells of predictions, and answers drawn from the predictions themselves.
+
+Every test of perfect calibration compares sums of weighted residuals with those
+of drawn answers. Neither the order of rows nor which of the two classes is
+called positive decides which random number belongs to which query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from sklearn_calib._validation import Array
+from sklearn_calib.metrics._binning._sorted import SortedQueries, sort_queries
+from sklearn_calib.metrics._inference._surprises import draw_surprises, expected_surprises
+from sklearn_calib.queries._queries import Queries
+
+# The running sum is looked at after each of at most so many cells of predictions.
+MOST_CELLS = 256
+
+# Where more answers than this share go against their prediction, all are drawn one by one.
+_DENSE = 0.06
+
+# Entries drawn at a time.
+CHUNK = 2_000_000
+
+
+class Draws(NamedTuple):
+    """Sums over draws, one row per draw.
+
+    `sums` are those of weighted residuals by cell, and `scores` those of weighted
+    residuals times each column of a basis.
+    """
+
+    sums: Array
+    scores: Array
+
+
+@dataclass(frozen=True, eq=False)
+class NullCells:
+    """Sorted queries in cells of predictions.
+
+    Attributes
+    ----------
+    y, q, w : ndarray of shape (n_queries,)
+        Answers, predictions and weights, sorted by prediction. Predictions of
+        exactly 0 and 1 are left out, as their residual is always zero.
+    cell : ndarray of int of shape (n_queries,)
+        The cell of each query. Equal predictions share one.
+    group : ndarray of int of shape (n_queries,) or None
+        The group of each query, numbered from 0; None where every query stands
+        for itself.
+    """
+
+    y: Array
+    q: Array
+    w: Array
+    cell: Array
+    group: Array | None
+
+    def __len__(self) -> int:
+        return len(self.q)
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells."""
+        return int(self.cell[-1]) + 1
+
+    @cached_property
+    def starts(self) -> Array:
+        """Where each cell starts."""
+        return np.flatnonzero(np.diff(self.cell, prepend=-1))
+
+    @cached_property
+    def residuals(self) -> Array:
+        """Weight times answer minus prediction."""
+        return self.w * (self.y - self.q)
+
+    @cached_property
+    def variance(self) -> Array:
+        """Variance of the weighted residual of each query, if its prediction is right."""
+        return np.square(self.w) * self.q * (1.0 - self.q)
+
+    @cached_property
+    def surprises(self) -> float:
+        """Expected number of answers that go against their prediction."""
+        return expected_surprises(self.q)
+
+    def observed(self, basis: Array) -> Draws:
+        """Return the sums of the answers themselves, as a single draw."""
+        r = self.residuals
+        return Draws(np.bincount(self.cell, r)[None, :], (r @ basis)[None, :])
+
+    def redrawn(self, basis: Array, n: int, rng: np.random.Generator) -> Iterator[Draws]:
+        """Yield the sums of answers drawn from the predictions, in parts."""
+        rounded = (self.q > 0.5).astype(float)
+        base = self.w * (rounded - self.q)
+        # What a surprise adds to the weighted residual.
+        step = self.w * (1.0 - 2.0 * rounded)
+        base_sums, base_scores = np.bincount(self.cell, base), base @ basis
+        n_cells = self.n_cells
+        if self.surprises > _DENSE * len(self):
+            chance = np.minimum(self.q, 1.0 - self.q)
+            part = int(np.clip(CHUNK / (len(self) + n_cells), 1, n))
+            for first in range(0, n, part):
+                added = (rng.random((min(part, n - first), len(self))) < chance) * step
+                sums = np.add.reduceat(added, self.starts, axis=1)
+                yield Draws(base_sums + sums, base_scores + added @ basis)
+            return
+        for size, row, column in draw_surprises(self.q, n, rng, width=n_cells):
+            key = row * n_cells + self.cell[column]
+            sums = np.bincount(key, step[column], size * n_cells).reshape(size, n_cells)
+            weighted = step[column, None] * basis[column]
+            scores = [np.bincount(row, values, size) for values in weighted.T]
+            yield Draws(base_sums + sums, base_scores + np.stack(scores, axis=1))
+
+
+def impossible(queries: Queries) -> bool:
+    """Whether an answer contradicts a prediction of exactly 0 or 1."""
+    y, q, w = queries.y_true, queries.y_prob, queries.sample_weight
+    against = np.where(y, q <= 0.0, q >= 1.0)
+    return bool((against if w is None else against & (w > 0.0)).any())
+
+
+def null_cells(queries: Queries, most: int = MOST_CELLS) -> NullCells | None:
+    """Sort queries and cut them into cells without a look at the answers.
+
+    None is returned where no answer is open: all predictions are 0 or 1.
+    """
+    y, q, w, units = queries.y_true, queries.y_prob, queries.sample_weight, queries.units
+    # The scale of the weights says nothing; the largest is 1, so that squares do not overflow.
+    w = None if w is None else w / w.max()
+    variance = q * (1.0 - q) if w is None else np.square(w) * q * (1.0 - q)
+    if not variance.all():
+        keep = variance > 0.0
+        y, q, w = y[keep], q[keep], None if w is None else w[keep]
+        units = None if units is None else units[keep]
+    if len(q) == 0:
+        return None
+    if units is not None:
+        names, units = np.unique(units, return_inverse=True)
+        units = None if len(names) == len(units) else units
+    ordered = canonical_order(y, q, w, units)
+    weights = ordered.weights
+    run = np.repeat(np.arange(len(ordered.runs)), np.diff(ordered.runs, prepend=0))
+    variance = np.square(weights) * ordered.q * (1.0 - ordered.q)
+    # Half of the measure that is cut evenly is the weight, half the variance.
+    measure = np.bincount(run, variance / variance.sum() + weights / weights.sum())
+    cell = equal_cells(measure, most)[run]
+    group = ordered.unit
+    if group is not None:
+        # Numbered as they first appear, so that their names do not matter.
+        _, first, group = np.unique(group, return_index=True, return_inverse=True)
+        group = np.argsort(np.argsort(first))[group]
+    return NullCells(ordered.y.astype(float), ordered.q, weights, cell, group)
+
+
+def canonical_order(y: Array, q: Array, w: Array | None, units: Array | None) -> SortedQueries:
+    """Sort queries so that neither row order nor the name of the positive class matters.
+
+    Of the two ways to put the question, (y, q) and (1 - y, 1 - q), the one whose
+    sorted rows come first is taken.
+    """
+    ours = sort_queries(Queries._from_checked(y, q, weight=w), units=units)
+    mirrored = 1.0 - ours.q[::-1]
+    differ = np.flatnonzero(ours.q != mirrored)
+    if len(differ) and ours.q[differ[0]] < mirrored[differ[0]]:
+        return ours
+    theirs = sort_queries(Queries._from_checked(~y, 1.0 - q, weight=w), units=units)
+    if len(differ):
+        return theirs
+    # The predictions are their own mirror image: what comes with them decides.
+    for here, there in ((ours.y, theirs.y), (ours.w, theirs.w), (ours.unit, theirs.unit)):
+        if here is not None and there is not None:
+            unequal = np.flatnonzero(here != there)
+            if len(unequal):
+                return ours if here[unequal[0]] < there[unequal[0]] else theirs
+    return ours
+
+
+def equal_cells(measure: Array, most: int) -> Array:
+    """Cut runs of equal predictions into at most `most` cells of about equal measure.
+
+    `measure` is that of each run. The number of the cell of each run is
+    returned, counted from 0 without gaps.
+    """
+    if len(measure) <= most:
+        return np.arange(len(measure))
+    total = np.cumsum(measure)
+    # The middle of a run decides, so that the cut is the same from both ends.
+    middle = (total - 0.5 * measure) / total[-1]
+    raw = np.minimum((middle * most).astype(np.intp), most - 1)
+    return np.cumsum(np.diff(raw, prepend=raw[0]) > 0)

@@ -1,0 +1,146 @@
+"""Tests of perfect calibration whose level holds from eight queries on.
+
+Where few surprises (answers that went against the prediction) are expected,
+answers are drawn from the predictions themselves, every statistic is computed on
+the same draws, and their combination is ranked among its own draws: an exact
+test, ties and rare answers included. Where there are many, the limits of the
+statistics are accurate.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sklearn_calib._validation import Array
+from sklearn_calib.metrics._inference._null_cells import (
+    MOST_CELLS,
+    NullCells,
+    impossible,
+    null_cells,
+)
+from sklearn_calib.metrics._inference._null_groups import dependent, flipped
+from sklearn_calib.metrics._inference._null_statistics import (
+    NullStatistics,
+    cauchy_pvalue,
+    cauchy_score,
+    ranked_combination,
+)
+from sklearn_calib.queries._queries import Queries
+
+# Up to so many expected surprises the null is drawn; beyond, the limits are accurate.
+RESAMPLE_UP_TO = 5_000
+
+# Up to so many queries in groups, answers are drawn besides the flips.
+_DEPENDENT_UP_TO = 20_000
+
+# Kuiper's walk alone is looked at after so many steps: where there are fewer distinct
+# predictions, after each of them.
+_MOST_STEPS = 4_096
+
+
+@dataclass(frozen=True, eq=False)
+class NullTest:
+    """What a test found.
+
+    `parts` are the p-values of the single statistics. `statistic` is that of a
+    test of one statistic, and otherwise the combination of the parts.
+    """
+
+    statistic: float
+    pvalue: float
+    parts: dict[str, float]
+    method: str
+
+
+def null_method(method: str, surprises: float) -> str:
+    """Return the method that "auto" stands for."""
+    if method != "auto":
+        return method
+    return "resampling" if surprises <= RESAMPLE_UP_TO else "asymptotic"
+
+
+def null_test(
+    queries: Queries,
+    names: Sequence[str],
+    *,
+    method: str,
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> NullTest:
+    """Test perfect calibration with the statistics of these names, combined.
+
+    Parameters
+    ----------
+    queries : Queries
+        What is tested; its groups count.
+    names : sequence of str
+        Which statistics.
+    method : {"auto", "resampling", "asymptotic"}
+        "auto" resamples where there are groups, or where few surprises are expected.
+    n_resamples : int
+        Number of draws.
+    rng : Generator
+        Source of the draws.
+
+    Returns
+    -------
+    NullTest
+    """
+    walk = tuple(names) == ("kuiper",) and queries.units is None
+    cells = null_cells(queries, _MOST_STEPS if walk else MOST_CELLS)
+    if cells is None or impossible(queries):
+        found = null_method(method, 0.0 if cells is None else cells.surprises)
+        pvalue = float(not impossible(queries))
+        return NullTest(0.0 if pvalue else math.inf, pvalue, dict.fromkeys(names, pvalue), found)
+    grouped = cells.group is not None
+    method = null_method(method, 0.0 if grouped else cells.surprises)
+    statistics = NullStatistics(cells, names, by_group=grouped)
+    own = statistics.of(cells.observed(statistics.basis))
+    if method == "asymptotic":
+        parts = statistics.limits(own[0])
+        return _made(names, own[0], cauchy_pvalue(parts), parts, method)
+    if cells.group is None:
+        drawn = [statistics.of(part) for part in cells.redrawn(statistics.basis, n_resamples, rng)]
+        pvalue, parts = ranked_combination(np.concatenate([own, *drawn]))
+    else:
+        pvalue, parts = _grouped(cells, cells.group, statistics, n_resamples, rng)
+    return _made(names, own[0], pvalue, parts, method)
+
+
+def _made(
+    names: Sequence[str], values: Array, pvalue: float, parts: Array, method: str
+) -> NullTest:
+    single = len(names) == 1
+    return NullTest(
+        float(values[0] if single else cauchy_score(parts)),
+        float(parts[0]) if single else pvalue,
+        dict(zip(names, map(float, parts), strict=True)),
+        method,
+    )
+
+
+def _grouped(
+    cells: NullCells,
+    group: Array,
+    statistics: NullStatistics,
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> tuple[float, Array]:
+    """Return the larger p-values of flipped groups and of dependent draws.
+
+    With very many queries the groups alone decide.
+    """
+    basis = statistics.basis
+    flips = flipped(cells, group, basis, n_resamples, rng)
+    seen = cells.observed(basis)
+    pvalue, parts = ranked_combination(np.concatenate([statistics.of(seen), statistics.of(flips)]))
+    if len(cells) > _DEPENDENT_UP_TO:
+        return pvalue, parts
+    alone = NullStatistics(cells, statistics.names)
+    drawn = [alone.of(part) for part in dependent(cells, group, basis, n_resamples, rng)]
+    other, other_parts = ranked_combination(np.concatenate([alone.of(seen), *drawn]))
+    return max(pvalue, other), np.maximum(parts, other_parts)
