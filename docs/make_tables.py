@@ -198,6 +198,41 @@ def coverage(rows: list[Row]) -> str:
     )
 
 
+# --- power.json
+
+TESTS = ("omnibus", "kuiper", "cox", "waves", "spiegelhalter", "binned")
+
+
+def power(result: Row) -> str:
+    """Return how often each test finds each distortion."""
+    rows = result["powers"]
+    body = [
+        [row["truth"], f"{row['error']:.3f}", *(percent(row[t]) for t in TESTS)] for row in rows
+    ]
+    title = (
+        f"How often a test at the 5 % level finds an error, in %: uniform predictions, "
+        f"N = {rows[0]['n']:,}, {result['replications']['powers']:,} samples each"
+    )
+    return table(title, ["distortion", "error", *TESTS], body)
+
+
+def power_sizes(result: Row) -> str:
+    """Return how often each test rejects calibrated models."""
+    rows = result["sizes"]
+    body = [[row["law"], f"{row['n']:,}", *(percent(row[t]) for t in TESTS)] for row in rows]
+    worst = max(row["omnibus"] for row in rows)
+    error = standard_error(result["replications"]["sizes"])
+    note = (
+        f"The omnibus test rejects at most {percent(worst)} % in any row; the standard error of a "
+        f"true share of 5 % is {error:.1f} points."
+    )
+    title = (
+        "How often a test at the 5 % level rejects a calibrated model, in %, "
+        f"{result['replications']['sizes']:,} samples each"
+    )
+    return paragraphs(table(title, ["predictions", "N", *TESTS], body), note)
+
+
 # --- selection.json
 
 
@@ -247,41 +282,6 @@ def field(record: Row) -> str:
     packages = ", ".join(f"{name} {number}" for name, number in record["versions"].items())
     samples = f"{record['replications']} samples of each of 16 settings; {packages}."
     return paragraphs(*parts, samples)
-
-
-# --- power.json
-
-TESTS = ("omnibus", "kuiper", "cox", "waves", "spiegelhalter", "binned")
-
-
-def power(result: Row) -> str:
-    """Return how often each test finds each distortion."""
-    rows = result["powers"]
-    body = [
-        [row["truth"], f"{row['error']:.3f}", *(percent(row[t]) for t in TESTS)] for row in rows
-    ]
-    title = (
-        f"How often a test at the 5 % level finds an error, in %: uniform predictions, "
-        f"N = {rows[0]['n']:,}, {result['replications']['powers']:,} samples each"
-    )
-    return table(title, ["distortion", "error", *TESTS], body)
-
-
-def power_sizes(result: Row) -> str:
-    """Return how often each test rejects calibrated models."""
-    rows = result["sizes"]
-    body = [[row["law"], f"{row['n']:,}", *(percent(row[t]) for t in TESTS)] for row in rows]
-    worst = max(row["omnibus"] for row in rows)
-    error = standard_error(result["replications"]["sizes"])
-    note = (
-        f"The omnibus test rejects at most {percent(worst)} % in any row; the standard error of a "
-        f"true share of 5 % is {error:.1f} points."
-    )
-    title = (
-        "How often a test at the 5 % level rejects a calibrated model, in %, "
-        f"{result['replications']['sizes']:,} samples each"
-    )
-    return paragraphs(table(title, ["predictions", "N", *TESTS], body), note)
 
 
 # --- speed.json
@@ -613,10 +613,10 @@ MAKERS: tuple[Maker, ...] = (
     ("curve_errors", "curves.json", curve_errors, "benchmarks/curves.py"),
     ("curve_coverage", "curves.json", curve_coverage, "benchmarks/curves.py"),
     ("curve_bands", "curves.json", curve_bands, "benchmarks/curves.py"),
-    ("field", "field.json", field, "benchmarks/field.py"),
-    ("selection", "selection.json", selection, "benchmarks/selection.py"),
     ("power", "power.json", power, "benchmarks/power.py"),
     ("power_sizes", "power.json", power_sizes, "benchmarks/power.py"),
+    ("field", "field.json", field, "benchmarks/field.py"),
+    ("selection", "selection.json", selection, "benchmarks/selection.py"),
     ("speed", "speed.json", speed, "benchmarks/speed.py"),
     (
         "sequence_speed",

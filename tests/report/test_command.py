@@ -123,7 +123,7 @@ def test_the_command_line_is_the_function(tmp_path, capsys):
     path = write(tmp_path / "p.csv")
     assert run(path, "--pos-label", "yes", "--group", "doc", "--n-bins", "7") == 0
     report = calibration_report(
-        WORDS, SAMPLE.y_prob, pos_label="yes", groups=SAMPLE.queries.group, n_bins=7,
+        WORDS, SAMPLE.y_prob, pos_label="yes", groups=SAMPLE.queries.group.astype(str), n_bins=7,
         name="p.csv", random_state=0,
     )  # fmt: skip
     assert len(report.bins) == 7

@@ -39,7 +39,7 @@ def test_every_format_gives_the_same_numbers(name, tmp_path, capsys):
     text = capsys.readouterr().out
     expected = calibration_error_interval(SAMPLE.queries)
     low, high = expected.confidence_interval
-    assert f"calibration error                     {expected.error:.4f}" in text
+    assert re.search(rf"^calibration error +{expected.error:.4f}$", text, flags=re.MULTILINE)
     assert f"{low:.4f} to {high:.4f}" in text
     assert "confident" in text
     assert "suggested bin size" in text
