@@ -434,6 +434,52 @@ def span_speed(spans: Row) -> str:
     return table(title, header, rows)
 
 
+# --- curves.json
+
+
+def curve_rows(
+    rows: list[Row], kinds: Sequence[str], cell: Callable[[Row], str]
+) -> list[list[str]]:
+    """Return a line for each law, truth and number of queries, with a cell for each curve."""
+    found = {(r["law"], r["truth"], r["n"], r["curve"]): r for r in rows}
+    settings = dict.fromkeys((r["law"], r["truth"], r["n"]) for r in rows)
+    return [
+        [law, truth, f"{n:,}", *(cell(found[law, truth, n, kind]) for kind in kinds)]
+        for law, truth, n in settings
+    ]
+
+
+def curve_note(rows: list[Row]) -> str:
+    """Say how sure the numbers are."""
+    replications = min(row["replications"] for row in rows)
+    return (
+        f"Each cell comes from {replications} simulated samples: a true share of 95 % of whole "
+        f"curves is measured with a standard error of {standard_error(replications):.1f} points."
+    )
+
+
+def curve_errors(rows: list[Row]) -> str:
+    kinds = ("predictions", "bins", "smooth", "isotonic", "Gaussian process")
+    title = "Distance from the true curve: root mean square over the predictions"
+    header = ["predictions", "truth", "N", "no curve", *kinds[1:]]
+    return table(title, header, curve_rows(rows, kinds, lambda row: f"{row['error']:.3f}"))
+
+
+def curve_coverage(rows: list[Row]) -> str:
+    kinds = ("bins", "smooth", "isotonic", "Gaussian process")
+    title = "Share of points whose 95 % interval held the true curve, in % (mean width)"
+    body = curve_rows(rows, kinds, lambda r: f"{percent(r['pointwise'])} ({r['width']:.2f})")
+    return table(title, ["predictions", "truth", "N", *kinds], body)
+
+
+def curve_bands(rows: list[Row]) -> str:
+    kinds = ("monotone band", "smooth band", "smooth")
+    title = "Share of samples whose whole curve was held, in % (mean width)"
+    body = curve_rows(rows, kinds, lambda r: f"{percent(r['simultaneous'])} ({r['width']:.2f})")
+    header = ["predictions", "truth", "N", *kinds[:2], "intervals of the smooth curve"]
+    return paragraphs(table(title, header, body), curve_note(rows))
+
+
 # --- spans.json
 
 
@@ -564,6 +610,9 @@ Maker = tuple[str, str, Callable[[Any], str], str]
 MAKERS: tuple[Maker, ...] = (
     ("coverage", "coverage.json", coverage, "benchmarks/coverage.py"),
     ("coverage_summary", "coverage.json", coverage_summary, "benchmarks/coverage.py"),
+    ("curve_errors", "curves.json", curve_errors, "benchmarks/curves.py"),
+    ("curve_coverage", "curves.json", curve_coverage, "benchmarks/curves.py"),
+    ("curve_bands", "curves.json", curve_bands, "benchmarks/curves.py"),
     ("power", "power.json", power, "benchmarks/power.py"),
     ("power_sizes", "power.json", power_sizes, "benchmarks/power.py"),
     ("field", "field.json", field, "benchmarks/field.py"),

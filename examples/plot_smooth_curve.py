@@ -26,7 +26,7 @@ print(f"bandwidth of the smooth curve: {smooth.bandwidth:.2f} in log-odds")
 # One axes
 # --------
 # - *Bins* are means of queries with similar predictions.
-# - The *smooth* curve is a local linear regression on the log-odds. Its bandwidth is chosen by
+# - The *smooth* curve is a local logistic regression on the log-odds. Its bandwidth is chosen by
 #   leaving one query out at a time.
 # - The *isotonic* curve is the best one that never falls. It has steps and needs no setting.
 
@@ -49,10 +49,8 @@ plt.show()
 # ---------
 # The *confidence interval* lies around the curve: how well is the curve known? The *consistency
 # band* lies around the diagonal: where would the curve fall by chance alone, if every prediction
-# were right? Both have their level of 95 % at each point on its own.
-#
-# Close to 0 and 1 there are few queries under the kernel of the smooth curve. It follows single
-# answers there, and its confidence interval is wide.
+# were right? Both have their level of 95 % at each point on its own;
+# :doc:`plot_calibration_band` has a band for the whole curve.
 
 curves = {"smooth": (smooth, "#0072B2"), "isotonic": (isotonic, "#D55E00")}
 fig, axes = plt.subplots(2, 2, figsize=(8.6, 8.6), layout="constrained", sharex=True, sharey=True)

@@ -143,6 +143,12 @@ def test_bad_bins(function, options, error, message):
             ValueError,
             "has no meaning for bins of equal width; set n_bins",
         ),
+        (
+            calibration_bins,
+            {"strategy": "balanced", "bin_size": 3},
+            ValueError,
+            "has no meaning for balanced bins; set n_bins",
+        ),
         (calibration_error_interval, {"method": "bayes"}, ValueError, "method='bayes' is not"),
         (calibration_error_interval, {"confidence_level": 95}, ValueError, r"mean 0.95\?"),
         (calibration_error_interval, {"confidence_level": 0}, ValueError, "between 0 and 1"),

@@ -34,6 +34,9 @@ _DRAWS = 2000
 # Stretches shorter than this are left out of the sentences where there are longer ones.
 _SLIVER = 0.01
 
+# Predictions closer to 0 or 1 than this are called 0 or 1.
+_NEAREST = 1e-6
+
 # Points between two points of the band at which the diagonal is compared with it.
 _STEPS = 8
 
@@ -202,7 +205,9 @@ def _say(region: BandRegion) -> str:
 def _digits(q: float) -> int:
     """Return how many digits a prediction needs: two, and more close to 0 and 1."""
     distance = min(q, 1.0 - q)
-    return 2 if distance >= 0.01 else min(8, 1 - math.floor(math.log10(max(distance, 1e-8))))
+    if distance >= 0.01:
+        return 2
+    return 1 - math.floor(math.log10(max(distance, _NEAREST)))
 
 
 def _round(q: float, whole: Callable[[float], int], hair: float) -> float:
@@ -212,6 +217,8 @@ def _round(q: float, whole: Callable[[float], int], hair: float) -> float:
 
 
 def _short(q: float) -> str:
+    if min(q, 1.0 - q) < _NEAREST:
+        return f"{q:.0f}"
     return f"{q:.{_digits(q)}f}"
 
 

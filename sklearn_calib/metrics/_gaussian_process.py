@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg, optimize, special
-from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Kernel
 
 from sklearn_calib._results import ConfidenceInterval
 from sklearn_calib._validation import Array, check_confidence_level
@@ -15,6 +15,9 @@ from sklearn_calib.metrics._curves import CalibrationCurve
 from sklearn_calib.metrics._inference._local_fit import grouped_bins
 from sklearn_calib.queries._as_queries import Groups, as_queries
 from sklearn_calib.queries._queries import Queries
+
+if TYPE_CHECKING:
+    from sklearn.gaussian_process.kernels import Kernel
 
 __all__ = ["gaussian_process_calibration_curve"]
 
@@ -102,6 +105,9 @@ def gaussian_process_calibration_curve(
     >>> bool(abs(curve.prob_true[middle] - 0.6) < 0.05)
     True
     """
+    # Loaded when it is asked for: the rest of the package does not need it.
+    from sklearn.gaussian_process.kernels import Kernel
+
     level = check_confidence_level(confidence_level)
     if kernel is not None and not isinstance(kernel, Kernel):
         raise TypeError(
@@ -129,6 +135,8 @@ def gaussian_process_calibration_curve(
 
 def _default_kernel() -> Kernel:
     """Return the prior: a straight line in log-odds, and a smooth departure from it."""
+    from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct
+
     line = ConstantKernel(0.1, (1e-4, 10.0)) * DotProduct(1.0, (0.3, 10.0))
     departure = ConstantKernel(0.1, (1e-4, 10.0)) * RBF(1.0, (0.25, 10.0))
     return line + departure
@@ -140,6 +148,8 @@ def _variance(p: Array) -> Array:
 
 def _laplace(x: Array, n: Array, share: Array, kernel: Kernel) -> tuple[Array, Array, Kernel]:
     """Return mean and standard deviation of the process at x, and the kernel as fitted."""
+    from sklearn.gaussian_process import GaussianProcessRegressor
+
     g, fitted = np.zeros(len(x)), kernel
     for step in range(_ROUNDS):
         p = special.expit(x + g)
@@ -163,6 +173,8 @@ def _best_kernel(kernel: Kernel, x: Array, response: Array, noise: Array) -> Ker
     The search is done here because the regressor's own warns where a parameter ends
     at its bound, as an amplitude does when the model is calibrated.
     """
+    from sklearn.gaussian_process import GaussianProcessRegressor
+
     if len(kernel.theta) == 0:
         return kernel
     regressor = GaussianProcessRegressor(kernel, alpha=noise, optimizer=None)

@@ -165,6 +165,8 @@ def test_ends_are_rounded_inwards():
     assert say(0.304, 0.609, True).startswith("Between 0.31 and 0.60 the")
     assert say(0.3, 0.6, True).startswith("Between 0.30 and 0.60 the")
     assert say(0.00123, 0.2, False).startswith("Between 0.0013 and 0.20 the")
+    assert say(0.81, 1.0 - 1e-9, True).startswith("Between 0.81 and 1 the")
+    assert say(1e-12, 0.04, False).startswith("Between 0 and 0.04 the")
     assert say(0.601, 0.604, True).startswith("Near 0.60 the")
 
 

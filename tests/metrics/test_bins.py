@@ -175,3 +175,26 @@ def test_joined_bins_are_sums_of_their_parts(sample, weight):
 def test_one_bin_is_counted_in_plain_english():
     one = calibration_bins([0, 1, 1], [0.5, 0.5, 0.5])
     assert repr(one).endswith("\n1 adaptive bin of 3 queries, calibration error 0.1667")
+
+
+def test_balanced_bins_hold_equal_steps_of_counts_and_information():
+    rare = make_queries(20_000, a=0.05, b=1, random_state=0).queries
+    bins = calibration_bins(rare, n_bins=20, strategy="balanced")
+    assert bins.strategy == "balanced"
+    assert bins.count.sum() == 20_000
+    assert repr(bins).endswith(f"calibration error {bins.error():.4f}")
+    information = rare.y_prob * (1.0 - rare.y_prob)
+    ends = np.cumsum(bins.count)[:-1]
+    held = np.add.reduceat(information[np.argsort(rare.y_prob)], np.append(0, ends))
+    share = (bins.count / 20_000 + held / information.sum()) / 2.0
+    assert share == pytest.approx(1 / 20, abs=0.01)
+    equal = calibration_bins(rare, n_bins=20)
+    assert (bins.prob_pred > 0.01).sum() > 2 * (equal.prob_pred > 0.01).sum()
+
+
+def test_balanced_bins_are_as_many_as_adaptive_ones_and_the_same_from_both_ends():
+    sample = make_queries(3000, a=1, b=1, random_state=0)
+    bins = calibration_bins(sample.queries, strategy="balanced")
+    assert len(bins) == len(calibration_bins(sample.queries)) == 15
+    other = calibration_bins(1 - sample.y_true, 1.0 - sample.y_prob, strategy="balanced")
+    np.testing.assert_array_equal(bins.count, other.count[::-1])
