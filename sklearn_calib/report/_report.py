@@ -369,6 +369,8 @@ def calibration_report(
     >>> report = calibration_report(sample.queries, name="simulated", random_state=0)
     >>> print(report)
     Calibration of simulated
+    Overconfident: where it says ... come true ...
+    <BLANKLINE>
     queries                                2,000
     answers that are yes                   999 (50.0%)
     calibration error                      0.0797

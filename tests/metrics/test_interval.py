@@ -190,3 +190,15 @@ def test_swapping_the_classes_changes_nothing():
         one, two = calibration_error_interval(y, q), calibration_error_interval(~y, 1 - q)
         assert one.confidence_interval == pytest.approx(two.confidence_interval, rel=1e-6)
         assert one.pvalue == pytest.approx(two.pvalue, rel=1e-6)
+
+
+def test_algorithm_2_has_about_twice_the_root_of_n_bins():
+    options = {"method": "sampling", "n_resamples": 2, "random_state": 0}
+    sample = make_queries(10_000, random_state=0)
+    for n, size in ((10_000, 50), (20, 5)):
+        result = calibration_error_interval(sample.y_true[:n], sample.y_prob[:n], **options)
+        assert result.bins.bin_size == size
+    half = calibration_error_interval(
+        sample.y_true, sample.y_prob, sample_weight=np.full(10_000, 0.5), **options
+    )
+    assert half.bins.bin_size == pytest.approx(25)

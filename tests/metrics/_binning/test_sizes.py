@@ -5,7 +5,6 @@ import pytest
 
 from sklearn_calib.metrics._binning._sizes import (
     candidate_sizes,
-    inference_size,
     n_effective,
     number_of_bins,
     standard_number,
@@ -37,12 +36,6 @@ def test_effective_number_has_no_scale():
     expected = weight.sum() ** 2 / np.square(weight).sum()
     for factor in (1.0, 0.01, 7.0):
         assert n_effective(ordered(100, weight=factor * weight)) == pytest.approx(expected)
-
-
-def test_inference_has_about_twice_the_root_of_n_bins():
-    assert inference_size(ordered(10_000)) == 50
-    assert inference_size(ordered(20)) == 5
-    assert inference_size(ordered(10_000, weight=np.full(10_000, 0.5))) == pytest.approx(25)
 
 
 def test_candidates_run_from_one_bin_to_bins_of_five():
