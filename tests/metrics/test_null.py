@@ -86,8 +86,11 @@ def test_options_reach_the_queries():
     )
     alone = model.calibration_queries(data.X[1:], data.y[1:])
     assert weighted.error == pytest.approx(adaptive_bin_calibration_error(alone))
-    message = "min_prob=0.2 does not apply to AntecedentModel: .* are unit, min_proba, sample_weight"
-    with pytest.raises(TypeError, match=message + r"\. Did you mean min_proba\?"):
+    message = (
+        "min_prob=0.2 does not apply to AntecedentModel: .* are unit, min_proba, sample_weight"
+        r"\. Did you mean min_proba\?"
+    )
+    with pytest.raises(TypeError, match=message):
         calibration_null(model, data.X, min_prob=0.2)
     with pytest.raises(TypeError, match=r"n_simulation=2 .* Did you mean n_simulations\?"):
         calibration_null(model, data.X, n_simulation=2)
