@@ -111,6 +111,12 @@ def counted(n: int, noun: str, plural: str | None = None) -> str:
     return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
 
 
+def pvalue_text(value: float) -> str:
+    """Return a p-value as it is written."""
+    # Below the smallest numbers there are, nothing is left but their order of size.
+    return f"p = {value:.3g}" if value > 0.0 else "p < 1e-300"
+
+
 def cell(value: Any) -> str:
     """Return a value as it stands in a printed table."""
     if isinstance(value, (bool, np.bool_)):

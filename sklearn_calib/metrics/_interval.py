@@ -9,7 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from sklearn_calib._results import ConfidenceInterval, PlottedResult, percent
+from sklearn_calib._results import (
+    ConfidenceInterval,
+    PlottedResult,
+    counted,
+    percent,
+    pvalue_text,
+)
 from sklearn_calib._validation import (
     Array,
     RandomState,
@@ -110,13 +116,16 @@ class CalibrationErrorResult(PlottedResult):
         low, high = self.confidence_interval
         name = "squared calibration error" if self.squared else "calibration error"
         text = f"{name} {self.error:.4f} [{low:.4f}, {high:.4f}]"
-        text += f" ({percent(self.confidence_level)}, {self.method}, {len(self.bins)} bins)"
+        bins = counted(len(self.bins), "bin")
+        text += f" ({percent(self.confidence_level)}, {self.method}, {bins})"
         if self.pvalue is not None:
-            text += f", p = {self.pvalue:.3g} for perfect calibration"
-        direction = "high" if self.mean_gap > 0 else "low"
+            text += f", {pvalue_text(self.pvalue)} for perfect calibration"
+        direction = f"{abs(self.mean_gap):.4f} too {'high' if self.mean_gap > 0 else 'low'}"
+        if abs(self.mean_gap) < 5e-5:
+            direction = "as high as the share of yes"
         confidence = "over" if self.mean_overconfidence > 0 else "under"
         return (
-            f"{text}\npredictions are on average {abs(self.mean_gap):.4f} too {direction}, "
+            f"{text}\npredictions are on average {direction}, "
             f"and {abs(self.mean_overconfidence):.4f} {confidence}confident"
         )
 

@@ -143,6 +143,7 @@ def label_calibration(
     n_resamples: int = 10_000,
     groups: Groups = None,
     sample_weight: ArrayLike | None = None,
+    pos_label: object = None,
     random_state: RandomState = None,
 ) -> LabelCalibration:
     """Calibration error of each label, or of each slice of the data, with its interval.
@@ -184,6 +185,8 @@ def label_calibration(
         As in `calibration_error_interval`.
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative weights.
+    pos_label : object, default=None
+        With `by`, the label whose probability `y_prob` gives.
     random_state : int, RandomState, Generator or None, default=None
         As in `calibration_error_interval`.
 
@@ -215,8 +218,9 @@ def label_calibration(
     maker = IntervalMaker(bin_size, n_bins, squared, method, confidence_level, n_resamples)
     check_option(adjust, "adjust", ADJUSTMENTS)
     queries = as_queries(
-        y_true, y_prob, classes=classes, groups=groups, sample_weight=sample_weight
-    )
+        y_true, y_prob, classes=classes, groups=groups, sample_weight=sample_weight,
+        pos_label=pos_label,
+    )  # fmt: skip
     if by is not None:
         n_rows = len(queries) if isinstance(y_true, Queries) else len(check_array_like(y_prob, ""))
         queries = queries.with_labels(np.repeat(_slices(by, n_rows), len(queries) // n_rows))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_calib._results import ConfidenceInterval, Result, percent
+from sklearn_calib._results import ConfidenceInterval, Result, percent, pvalue_text
 from sklearn_calib._validation import RandomState
 from sklearn_calib.display import AdaptiveCalibrationDisplay
 from sklearn_calib.metrics import (
@@ -173,7 +173,7 @@ class Report(Result):
             ("calibration error", f"{self.error:.4f}"),
             (f"{percent(self.confidence_level)} interval", f"{low:.4f} to {high:.4f}"),
             *(
-                (f"test of perfect calibration ({test.name})", _p_value(test.pvalue))
+                (f"test of perfect calibration ({test.name})", pvalue_text(test.pvalue))
                 for test in self.tests
             ),
             ("mean prediction", _direction(self.mean_gap)),
@@ -283,11 +283,6 @@ class Report(Result):
         target = Path(path)
         target.write_text(self.to_html(), encoding="utf-8")
         return target
-
-
-def _p_value(value: float) -> str:
-    # Below the smallest numbers there are, nothing is left but their order of size.
-    return f"p = {value:.3g}" if value > 0.0 else "p < 1e-300"
 
 
 def _direction(gap: float) -> str:

@@ -202,3 +202,12 @@ def test_algorithm_2_has_about_twice_the_root_of_n_bins():
         sample.y_true, sample.y_prob, sample_weight=np.full(10_000, 0.5), **options
     )
     assert half.bins.bin_size == pytest.approx(25)
+
+
+def test_the_sentence_has_no_odd_numbers():
+    one = calibration_error_interval([0, 1] * 20, np.full(40, 0.5))
+    assert "1 bin)" in str(one)
+    assert "on average as high as the share of yes" in str(one)
+    wrong = calibration_error_interval([1] * 20, np.zeros(20))
+    assert "p < 1e-300" in str(wrong)
+    assert "on average 1.0000 too low" in str(wrong)

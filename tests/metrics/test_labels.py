@@ -79,6 +79,8 @@ def test_slices():
     assert many.n_queries.sum() == 9000
     same = label_calibration(Queries(y, q), by=region)
     assert same.error.tolist() == table.error.tolist()
+    words = label_calibration(np.where(y, "yes", "no"), q, by=region, pos_label="yes")
+    assert words.error.tolist() == table.error.tolist()
     ages = np.where(region == "west", np.nan, 30.0)
     assert label_calibration(y, q, by=ages).labels.tolist() == ["30.0", "missing"]
     with pytest.raises(ValueError, match="by must have one entry for each of the 3000 rows"):
