@@ -115,7 +115,7 @@ class LabelCalibration(PlottedResult):
             "pvalue": self.pvalue,
             "adjusted_pvalue": self.adjusted_pvalue,
         }
-        if self.note.astype(bool).any():
+        if (self.note != "").any():
             columns["note"] = self.note
         return columns
 
