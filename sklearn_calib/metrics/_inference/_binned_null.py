@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from scipy import sparse
 
 from sklearn_calib._validation import Array
 from sklearn_calib.metrics._inference._debiased import debiased_square
+from sklearn_calib.metrics._inference._grouped import unit_adders
 from sklearn_calib.metrics._inference._sample import Sample
 
 # Answers drawn at a time.
@@ -58,12 +58,6 @@ def _own_squares(sample: Sample) -> Callable[[Array], Array]:
     if unit is None:
         return lambda draws: bins.sum(np.square(draws))
     # Residuals of one group in one bin are added up before they are squared.
-    n_units = int(unit.max()) + 1
-    cell, code = np.unique(
-        bins.of_queries(np.arange(len(bins))) * n_units + unit, return_inverse=True
-    )
-    add = sparse.csr_array(
-        (np.ones(len(code)), (code, np.arange(len(code)))), (len(cell), len(code))
-    )
-    first = np.searchsorted(cell // n_units, np.arange(len(bins)))
-    return lambda draws: np.add.reduceat(np.square(add @ draws.T), first, axis=0).T
+    bin_of = bins.of_queries(np.arange(len(bins)))
+    to_cells, to_bins = unit_adders(bin_of, unit, len(bins))
+    return lambda draws: (to_bins @ np.square(to_cells @ draws.T)).T

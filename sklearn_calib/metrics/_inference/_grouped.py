@@ -140,6 +140,19 @@ class PairForm:
         return cube - 3.0 * twice + 2.0 * float(np.sum(own**3))
 
 
+def unit_adders(
+    bin_of: Array, unit: Array, n_bins: int
+) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Return two matrices: one adds queries up by unit within a bin, one adds these up by bin."""
+    n, n_units = len(unit), int(unit.max()) + 1
+    cell, code = np.unique(bin_of * n_units + unit, return_inverse=True)
+    to_cells = sparse.csr_array((np.ones(n), (code, np.arange(n))), shape=(len(cell), n))
+    to_bins = sparse.csr_array(
+        (np.ones(len(cell)), (cell // n_units, np.arange(len(cell)))), shape=(n_bins, len(cell))
+    )
+    return to_cells, to_bins
+
+
 def pair_form(bins: BinnedQueries, residuals: Array | None = None) -> PairForm:
     """Return the form for queries in bins; where they have no units, each is one.
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import sparse, special
+from scipy import special
 
 from sklearn_calib._validation import Array
 from sklearn_calib.metrics._binning._binned import BinnedQueries
 from sklearn_calib.metrics._inference._debiased import debiased_square, pair_factor
-from sklearn_calib.metrics._inference._grouped import PairForm
+from sklearn_calib.metrics._inference._grouped import PairForm, unit_adders
 from sklearn_calib.metrics._inference._moments import ResidualMoments
 from sklearn_calib.metrics._inference._null_cells import NullCells
 from sklearn_calib.metrics._inference._null_groups import dependent_residuals, within_correlation
@@ -282,26 +282,21 @@ def _dependent_pvalue(bins: BinnedQueries, form: PairForm) -> float:
     """Return the share of answers, drawn as dependent as those seen, that give so large a T."""
     cells = _oriented_groups(bins)
     group = cells.group if cells.group is not None else np.arange(len(cells))
-    n, n_bins = len(cells), len(bins)
-    pair, code = np.unique(cells.cell * (int(group.max()) + 1) + group, return_inverse=True)
-    add = sparse.csr_array((np.ones(n), (code, np.arange(n))), shape=(len(pair), n))
-    to_bin = sparse.csr_array(
-        (np.ones(len(pair)), (pair // (int(group.max()) + 1), np.arange(len(pair)))),
-        shape=(n_bins, len(pair)),
-    )
+    n_bins = len(bins)
+    to_cells, to_bins = unit_adders(cells.cell, group, n_bins)
     rng = np.random.default_rng(_SEED)
     # Groups without a surprise tell nothing of their dependence: it may be the strongest.
     surprised = len(np.unique(group[cells.y != (cells.q > 0.5)]))
     unknown = max(0.0, 1.0 - surprised / _TELLING_GROUPS)
     correlation = max(within_correlation(cells, group, rng), _STRONGEST * unknown)
     weight = np.bincount(cells.cell, cells.w, n_bins)
-    squared = to_bin @ np.square(add @ cells.w)
+    squared = to_bins @ np.square(to_cells @ cells.w)
     factor = pair_factor(weight, squared)
     least = form.square - 1e-9 * abs(form.square)
     above = 0
     for residuals in dependent_residuals(cells, group, correlation, _DEPENDENT_DRAWS, rng):
-        parts = add @ residuals.T
-        draws = debiased_square((to_bin @ parts).T, (to_bin @ np.square(parts)).T, factor)
+        parts = to_cells @ residuals.T
+        draws = debiased_square((to_bins @ parts).T, (to_bins @ np.square(parts)).T, factor)
         above += int(np.count_nonzero(draws >= least))
     return (above + 1) / (_DEPENDENT_DRAWS + 1)
 

@@ -92,9 +92,10 @@ def null_test(
     """
     walk = tuple(names) == ("kuiper",) and queries.units is None
     cells = null_cells(queries, _MOST_STEPS if walk else MOST_CELLS)
-    if cells is None or impossible(queries):
+    contradicted = impossible(queries)
+    if cells is None or contradicted:
         found = null_method(method, 0.0 if cells is None else cells.surprises)
-        pvalue = float(not impossible(queries))
+        pvalue = float(not contradicted)
         return NullTest(0.0 if pvalue else math.inf, pvalue, dict.fromkeys(names, pvalue), found)
     grouped = cells.group is not None
     method = null_method(method, 0.0 if grouped else cells.surprises)
