@@ -319,7 +319,7 @@ def check_binary_labels(values: Any, pos_label: Any = None, name: str = "y_true"
 
 
 def check_sample_weight(values: Any, n: int) -> Array | None:
-    """Return weights as float64, or None."""
+    """Return weights as float64, or None; extreme ones are brought within reach."""
     if values is None:
         return None
     weight = check_float_array(values, "sample_weight")
@@ -335,7 +335,32 @@ def check_sample_weight(values: Any, n: int) -> Array | None:
         )
     if not weight.any():
         raise ValueError("sample_weight is zero everywhere, so that no query is left.")
-    return weight
+    return _within_reach(weight)
+
+
+# Powers of two: between what and what the largest weight may lie, and how much smaller others may
+# be. Sums and sixth powers are then within what a float can hold.
+_LARGEST, _SPREAD = 60, 100
+
+
+def _within_reach(weight: Array) -> Array:
+    """Return weights whose powers and sums neither overflow nor vanish.
+
+    Where the largest is above 2 ** 60 or below 2 ** -60, the weights are divided
+    by a power of two, which rounds nothing: the largest is about one then. A
+    weight that is smaller by a factor of 2 ** 100 is held there: it counts for
+    nothing beside the largest, and still is a query.
+    """
+    exponent = int(np.frexp(weight.max())[1])
+    within = weight
+    if abs(exponent) > _LARGEST:
+        # In two steps, since a float does not hold 2 ** 1074.
+        half = exponent // 2
+        within = np.ldexp(np.ldexp(weight, -half), half - exponent)
+        exponent = 0
+    least = math.ldexp(1.0, exponent - _SPREAD)
+    tiny = (within < least) & (weight > 0.0)
+    return np.where(tiny, least, within) if tiny.any() else within
 
 
 def check_groups(values: Any, n: int, name: str = "groups") -> Array:

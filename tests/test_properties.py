@@ -1,6 +1,7 @@
 """Invariants of the metric, over generated data."""
 
 import math
+import warnings
 
 import hypothesis.strategies as st
 import numpy as np
@@ -16,6 +17,7 @@ from sklearn_calib import (
     label_calibration,
     score_decomposition,
 )
+from sklearn_calib.metrics import TooFewError
 
 settings.register_profile("default", max_examples=150, deadline=None)
 settings.load_profile("default")
@@ -194,6 +196,8 @@ def test_integer_weights_are_repetition(data, draw):
     assume(w.sum() > 0)
     beta = draw.draw(st.integers(1, int(w.sum())))
     y2, q2 = np.repeat(y, w), np.repeat(q, w)
+    # Ten or more decisions, with no probability among them, are warned of.
+    assume(len(q2) < 10 or ((q2 > 0.0) & (q2 < 1.0)).any())
     weighted = calibration_bins(y, q, bin_size=beta, sample_weight=w)
     repeated = calibration_bins(y2, q2, bin_size=beta)
     for name in ("weight", "prob_pred", "prob_true", "low", "high"):
@@ -230,6 +234,47 @@ def test_scale_of_weights_without_a_unit_does_not_matter(data):
     ):
         one = function(y, q, sample_weight=w)
         assert function(y, q, sample_weight=w / w.sum()) == pytest.approx(one, abs=1e-9)
+
+
+@given(queries(min_size=8), st.integers(-900, 1000))
+def test_the_power_of_two_behind_the_weights_does_not_matter(data, exponent):
+    y, q = data
+    assume(((q > 0.0) & (q < 1.0)).any())
+    # Whole numbers would stand for copies, and no power of two makes a third whole.
+    w = (1.0 + np.arange(len(q)) % 5) / 3.0 + 0.1
+    scaled = np.ldexp(w, exponent)
+    for function in (
+        adaptive_bin_calibration_error,
+        lambda *a, **k: calibration_bins(*a, **k).prob_true,
+        lambda *a, **k: calibration_error_interval(*a, **k).confidence_interval,
+        lambda *a, **k: calibration_test(*a, statistic="binned", **k).pvalue,
+    ):
+        one, two = (function(y, q, sample_weight=weight) for weight in (w, scaled))
+        np.testing.assert_allclose(two, one, rtol=1e-6, atol=1e-9)
+
+
+EXTREME = st.sampled_from([0.0, 1e-320, 1e-200, 0.1, 1.0, 1e16, 1e200, 1.7e308])
+
+
+@given(queries(min_size=4), st.data(), st.integers(1, 6))
+def test_weights_of_any_size_make_bins_and_no_endless_loop(data, draw, beta):
+    y, q = data
+    w = np.array(draw.draw(st.lists(EXTREME, min_size=len(q), max_size=len(q))))
+    assume(w.any())
+    with warnings.catch_warnings():
+        # A bin size may be larger than the sum of the weights, and there may be one row.
+        warnings.simplefilter("ignore", UserWarning)
+        for options in ({"bin_size": beta}, {"n_bins": beta}, {}):
+            bins = calibration_bins(y, q, sample_weight=w, **options)
+            assert bins.count.sum() == np.count_nonzero(w)
+            assert (bins.count > 0).all()
+            assert np.isfinite(bins.prob_true).all()
+            assert 0.0 <= bins.error() <= 1.0
+    try:
+        low, high = calibration_error_interval(y, q, sample_weight=w).confidence_interval
+    except TooFewError:
+        return
+    assert 0.0 <= low <= high <= 1.0
 
 
 @given(queries(), SIZES, st.sampled_from(["brier", "log"]))

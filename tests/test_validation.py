@@ -24,6 +24,7 @@ from sklearn_calib import (
     score_decomposition,
     select_bin_size,
 )
+from sklearn_calib._validation import check_sample_weight
 from sklearn_calib.datasets import make_queries
 
 FUNCTIONS = [
@@ -396,3 +397,20 @@ def test_a_matrix_in_the_place_of_labels_is_recognised(labels):
     proba = np.full((12, 3), 1 / 3)
     with pytest.raises(ValueError, match=r"shape \(12, 3\).*seem to be swapped"):
         adaptive_bin_calibration_error(proba, labels)
+
+
+@pytest.mark.parametrize("scale", [5e-324, 1e-320, 1e-200, 1e-16, 1.0, 1e16, 1e200, 1.7e307])
+def test_weights_keep_their_ratios_and_stay_within_reach(scale):
+    given = scale * np.array([1.0, 0.0, 10.0, 5.0])
+    weight = check_sample_weight(given, 4)
+    np.testing.assert_array_equal(weight / weight.max(), given / given.max())
+    assert 0.0 < np.sum(weight**6) < np.inf
+    # Ordinary weights are kept as they are.
+    assert (weight is given or np.array_equal(weight, given)) == (1e-18 < scale < 1e17)
+
+
+def test_a_weight_that_counts_for_nothing_is_still_above_zero():
+    weight = check_sample_weight([1e-320, 0.0, 1.0, 1e308], 4)
+    assert (weight > 0).tolist() == [True, False, True, True]
+    assert weight[0] ** 6 > 0
+    assert weight[:3].sum() < 1e-16 * weight[3]

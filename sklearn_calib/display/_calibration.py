@@ -34,7 +34,7 @@ from sklearn_calib.metrics._band import CalibrationBand, calibration_band
 from sklearn_calib.metrics._bins import INTERVALS, CalibrationBins, calibration_bins
 from sklearn_calib.metrics._curves import CalibrationCurve
 from sklearn_calib.metrics._gaussian_process import gaussian_process_calibration_curve
-from sklearn_calib.metrics._inference._sample import TooFewError
+from sklearn_calib.metrics._inference._moments import TooFewError
 from sklearn_calib.metrics._interval import CalibrationErrorResult, calibration_error_interval
 from sklearn_calib.metrics._isotonic import isotonic_calibration_curve
 from sklearn_calib.metrics._smooth import smooth_calibration_curve

@@ -9,7 +9,7 @@ from sklearn_calib.metrics._decomposition import ScoreDecomposition, score_decom
 from sklearn_calib.metrics._error import adaptive_bin_calibration_error
 from sklearn_calib.metrics._gaussian_process import gaussian_process_calibration_curve
 from sklearn_calib.metrics._hypothesis import CalibrationTestResult, calibration_test
-from sklearn_calib.metrics._inference._sample import TooFewError
+from sklearn_calib.metrics._inference._moments import TooFewError
 from sklearn_calib.metrics._interval import CalibrationErrorResult, calibration_error_interval
 from sklearn_calib.metrics._isotonic import isotonic_calibration_curve
 from sklearn_calib.metrics._labels import LabelCalibration, label_calibration

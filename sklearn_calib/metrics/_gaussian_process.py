@@ -24,6 +24,9 @@ __all__ = ["gaussian_process_calibration_curve"]
 # The process is fitted to so many bins: its cost grows with the cube of their number.
 _POINTS = 100
 
+# Whole weights stand for copies; with more of them than this, noise is lost in rounding.
+_MOST_COPIES = 1e10
+
 # Rounds of Laplace's approximation, and those after which the kernel is fitted again.
 _ROUNDS = 12
 _KERNEL_ROUNDS = (0, 2, 4)
@@ -118,8 +121,10 @@ def gaussian_process_calibration_curve(
         pos_label=pos_label,
     )  # fmt: skip
     bins = grouped_bins(sort_queries(queries, units=queries.units), _POINTS)
-    x, n = bins.x, bins.n
-    mean, sd, fitted = _laplace(x, n, bins.yes / n, _default_kernel() if kernel is None else kernel)
+    x, n = bins.x, np.minimum(bins.n, _MOST_COPIES)
+    mean, sd, fitted = _laplace(
+        x, n, bins.yes / bins.n, _default_kernel() if kernel is None else kernel
+    )
     z = float(special.ndtri(0.5 + level / 2.0))
     noise = _null_noise(fitted(x[:, None]), 1.0 / (n * _variance(special.expit(x))))
     return CalibrationCurve(

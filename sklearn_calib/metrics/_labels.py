@@ -18,8 +18,8 @@ from sklearn_calib._validation import (
     check_option,
     is_missing,
 )
+from sklearn_calib.metrics._inference._moments import TooFewError
 from sklearn_calib.metrics._inference._multiple import ADJUSTMENTS, adjust_pvalues
-from sklearn_calib.metrics._inference._sample import TooFewError
 from sklearn_calib.metrics._interval import IntervalMaker
 from sklearn_calib.queries._as_queries import Groups, as_queries
 from sklearn_calib.queries._queries import Queries

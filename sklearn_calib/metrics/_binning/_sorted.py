@@ -137,9 +137,8 @@ class SortedQueries:
         def following(weight: Any, row: Any) -> Any:
             """Return the run that completes a bin which starts after so much."""
             found = np.searchsorted(held, weight + need)
-            if min_rows > 1:
-                found = np.maximum(found, np.searchsorted(rows, row + min_rows))
-            return found
+            # Beside a large weight, a small one may be lost in rounding: a row is one all the same.
+            return np.maximum(found, np.searchsorted(rows, row + min_rows))
 
         chosen: list[int] = []
         run = int(following(held.dtype.type(0), 0))

@@ -21,6 +21,14 @@ from sklearn_calib.metrics._inference._debiased import debiased_square, pair_fac
 _POWERS = ((1, 1), (1, 2), (2, 2), (2, 3), (2, 4), (3, 3), (3, 4), (4, 4))
 
 
+# Sums over four rows that are a smaller share of all fours, repeated ones included, are rounding.
+_LOST = 1e-12
+
+
+class TooFewError(ValueError):
+    """There are too few queries, or too few groups, to infer anything."""
+
+
 @dataclass(frozen=True, eq=False)
 class ResidualMoments:
     """Moments of the debiased squared error, given the predictions.
@@ -155,6 +163,12 @@ def _quadruples(p1: Array, p2: Array, p3: Array, p4: Array) -> Array:
 def residual_moments(bins: BinnedQueries) -> ResidualMoments:
     """Return the moments of the debiased squared error; every bin needs at least four rows."""
     s, null, w = _bin_sums(bins)
+    fours = _quadruples(*w.values())
+    if (fours <= _LOST * w[1] ** 4).any():
+        raise TooFewError(
+            "Fewer than four queries of a bin have next to all of its weight, so that how much it "
+            "varies cannot be estimated; ask for larger bins, or look at the largest weights."
+        )
     total = float(w[1].sum())
     share = w[1] / total
     n = total**2 / float(w[2].sum())
@@ -172,7 +186,7 @@ def residual_moments(bins: BinnedQueries) -> ResidualMoments:
     both = _pairs(s[1, 2], s[2, 4]) / pairs
     one = _triples(s[1, 1], s[1, 2], s[2, 2], s[2, 3], s[3, 4])
     one /= _triples(w[1], w[1], w[2], w[2], w[3])
-    none = _quadruples(s[1, 1], s[2, 2], s[3, 3], s[4, 4]) / _quadruples(*w.values())
+    none = _quadruples(s[1, 1], s[2, 2], s[3, 3], s[4, 4]) / fours
     square_variance = both - 2.0 * one + none
     variance_error = one - none
     within = np.maximum(s[1, 2] / w[1] - (s[1, 1] / w[1]) ** 2, 0.0)

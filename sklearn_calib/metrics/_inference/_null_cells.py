@@ -17,6 +17,7 @@ import numpy as np
 from sklearn_calib._validation import Array
 from sklearn_calib.metrics._binning._sorted import SortedQueries, sort_queries
 from sklearn_calib.metrics._inference._surprises import draw_surprises, expected_surprises
+from sklearn_calib.metrics._inference._unit_order import units_by_content
 from sklearn_calib.queries._queries import Queries
 
 # The running sum is looked at after each of at most so many cells of predictions.
@@ -142,8 +143,8 @@ def null_cells(queries: Queries, most: int = MOST_CELLS) -> NullCells | None:
     if len(q) == 0:
         return None
     if units is not None:
-        names, units = np.unique(units, return_inverse=True)
-        units = None if len(names) == len(units) else units
+        units = units_by_content(units, y, q, w)
+        units = None if units.max() + 1 == len(units) else units
     ordered = canonical_order(y, q, w, units)
     weights = ordered.weights
     run = np.repeat(np.arange(len(ordered.runs)), np.diff(ordered.runs, prepend=0))
@@ -153,7 +154,7 @@ def null_cells(queries: Queries, most: int = MOST_CELLS) -> NullCells | None:
     cell = equal_cells(measure, most)[run]
     group = ordered.unit
     if group is not None:
-        # Numbered as they first appear, so that their names do not matter.
+        # Numbered as they first appear.
         _, first, group = np.unique(group, return_index=True, return_inverse=True)
         group = np.argsort(np.argsort(first))[group]
     return NullCells(ordered.y.astype(float), ordered.q, weights, cell, group)

@@ -12,9 +12,10 @@ from sklearn_calib.metrics._binning._balanced import balanced_ends
 from sklearn_calib.metrics._binning._binned import BinnedQueries, bin_queries
 from sklearn_calib.metrics._binning._sorted import SortedQueries, sort_queries
 from sklearn_calib.metrics._inference._grouped import PairForm, grouped_moments, pair_form
-from sklearn_calib.metrics._inference._moments import ResidualMoments, residual_moments
+from sklearn_calib.metrics._inference._moments import ResidualMoments, TooFewError, residual_moments
 from sklearn_calib.metrics._inference._null_law import null_score
 from sklearn_calib.metrics._inference._score_interval import ScoreInterval
+from sklearn_calib.metrics._inference._unit_order import units_by_content
 from sklearn_calib.queries._queries import Queries
 
 # With groups, moments need a square matrix of bins: more of them would cost and not help.
@@ -22,10 +23,6 @@ MOST_GROUPED_BINS = 1000
 
 # The variance of the debiased error is estimated from four queries at a time.
 LEAST_ROWS = 4
-
-
-class TooFewError(ValueError):
-    """There are too few queries, or too few groups, to infer anything."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,8 +116,10 @@ def make_sample(
     cuts them by counts alone, so that two samples of the same rows can be compared.
     """
     units = queries.units
-    if units is None and numbered:
-        units = np.arange(len(queries))
+    if numbered:
+        units = np.arange(len(queries)) if units is None else units
+    elif units is not None:
+        units = units_by_content(units, queries.y_true, queries.y_prob, queries.sample_weight)
     ordered = sort_queries(queries, units=units)
     if len(ordered) < LEAST_ROWS:
         raise TooFewError(

@@ -28,6 +28,12 @@ from sklearn_calib.metrics._inference._fine_bins import group_sums, inflation, r
 # Blocks per cube root of the number of queries, and the most; the width hardly depends on them.
 _BLOCKS, _MOST_BLOCKS = 5.0, 400
 
+# The share of a sum below which a part of it is no more than rounding.
+_LOST = 1e-12
+
+# Whole weights stand for copies; beyond so many, an exact limit is out of a float's reach.
+_MOST_COPIES = 1e12
+
 # Draws behind the error that each limit may have; each is read in both directions.
 _DRAWS = 1500
 
@@ -46,8 +52,12 @@ def monotone_limits(queries: SortedQueries, level: float) -> tuple[Array, Array,
     add = _adder(first, last)
     weight, square = add(blocks.weight), add(blocks.squared_weight)
     fit = isotonic_regression(blocks.prob_true, sample_weight=blocks.weight, y_min=0.0, y_max=1.0)
+    # Beside large weights, the sum of small ones is lost in rounding: such intervals say nothing.
+    some = (weight > _LOST * weight.max()) & (square > _LOST * square.max())
+    weight, square = np.where(some, weight, 1.0), np.where(some, square, 1.0)
     share = np.clip(add(blocks.weight * blocks.prob_true) / weight, 0.0, 1.0)
-    number = weight if queries.whole_weights else np.square(weight) / square
+    number = np.where(some, weight if queries.whole_weights else np.square(weight) / square, 0.0)
+    number = np.minimum(number, _MOST_COPIES)
     if queries.unit is not None:
         own = add(blocks.sum(np.square(residuals(blocks, fit))))
         number = number / inflation(group_sums(blocks, queries.unit, fit), add, own)
@@ -99,7 +109,8 @@ def _tail(block_sd: Array, first: Array, last: Array, level: float) -> float:
     the answer the same whichever class is called positive.
     """
     add = _adder(first, last)
-    sd = np.sqrt(add(np.square(block_sd)))
+    variance = add(np.square(block_sd))
+    sd = np.sqrt(np.where(variance > _LOST * variance.max(), variance, math.inf))
     rng = np.random.default_rng(0)
     most = []
     part = max(1, 4_000_000 // len(first))

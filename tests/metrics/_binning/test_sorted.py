@@ -29,3 +29,14 @@ def test_many_ties_in_many_bins_agree_for_both_ways_of_cutting():
         assert (bins.high[:-1] < bins.low[1:]).all()
     weighted = calibration_bins(y, q, bin_size=3, sample_weight=np.ones(3000))
     np.testing.assert_array_equal(weighted.count, many.count)
+
+
+@pytest.mark.parametrize("size", [1, 5])
+@pytest.mark.parametrize("rows", [1, 4])
+def test_a_bin_advances_where_rounding_hides_its_weight(size, rows):
+    # Added to 1e16, a weight of one is lost: the running sum stands still.
+    w = np.where(np.arange(300) == 40, 1e16, 1.0)
+    q = np.linspace(0.1, 0.9, 300)
+    ends = sort_queries(Queries(q > 0.5, q, sample_weight=w)).cut_by_size(size, rows)
+    assert (np.diff(ends) >= rows).all()
+    assert ends[-1] == 300
