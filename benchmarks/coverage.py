@@ -256,30 +256,47 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="few sizes and replications")
     parser.add_argument("--replications", type=int, default=250)
     parser.add_argument("--n-jobs", type=int, default=2)
-    parser.add_argument("--out", type=Path, default=None)
+    parser.add_argument("--only", default="", help="variants whose name begins so")
+    parser.add_argument("--out", type=Path, default=None, help="other variants are left there")
     arguments = parser.parse_args()
     replications = 60 if arguments.quick else arguments.replications
 
-    def number(n: int) -> int:
-        return max(40, replications * 2 // 5) if n >= 10_000 else replications
+    def number(cell: dict[str, Any]) -> int:
+        slow = cell["n"] >= (500 if "dependence" in cell else 10_000)
+        return max(40, replications * 2 // 5) if slow else replications
 
     start = time.perf_counter()
-    todo = list(cells(arguments.quick))
-    rows = []
-    # In parts, so that progress is seen.
-    for first in range(0, len(todo), 60):
-        part = todo[first : first + 60]
+    every = list(cells(arguments.quick))
+    todo = [cell for cell in every if cell["variant"].startswith(arguments.only)]
+    kept: list[dict[str, Any]] = []
+    if arguments.only and arguments.out:
+        kept = json.loads(arguments.out.read_text())
+    rows: list[dict[str, Any]] = []
+    # In parts, so that progress is seen and kept.
+    for first in range(0, len(todo), 54):
+        part = todo[first : first + 54]
         rows += Parallel(n_jobs=arguments.n_jobs)(
-            delayed(measure)(cell, number(cell["n"])) for cell in part
+            delayed(measure)(cell, number(cell)) for cell in part
         )
         done = len(rows) / len(todo)
         spent = time.perf_counter() - start
         print(f"{len(rows)} of {len(todo)} cells, {spent / done - spent:.0f} s left", flush=True)
+        if arguments.out:
+            save(arguments.out, every, kept + rows)
     print(summary(rows))
-    if arguments.out:
-        arguments.out.parent.mkdir(parents=True, exist_ok=True)
-        text = ",\n".join(json.dumps(row) for row in rows)
-        arguments.out.write_text(f"[\n{text}\n]\n")
+
+
+def save(path: Path, every: list[dict[str, Any]], rows: list[dict[str, Any]]) -> None:
+    """Write the rows in the order of the cells; of two for one cell, the later counts."""
+
+    def name(row: dict[str, Any]) -> tuple[object, ...]:
+        keys = ("variant", "law", "truth", "n", "dependence", "shared")
+        return tuple(row.get(key) for key in keys)
+
+    found = {name(row): row for row in rows}
+    text = ",\n".join(json.dumps(found[name(cell)]) for cell in every if name(cell) in found)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"[\n{text}\n]\n")
 
 
 if __name__ == "__main__":

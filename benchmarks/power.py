@@ -24,7 +24,7 @@ from sklearn_calib import Queries, calibration_test
 
 LEVEL = 0.05
 N_POWER = 1000
-SIZES = (8, 20, 100, 1000)
+SIZES = (8, 20, 50, 100, 300, 1000)
 TIED = (0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99)
 TESTS = ("omnibus", "kuiper", "cox", "waves", "spiegelhalter", "binned")
 

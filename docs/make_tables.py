@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
+from math import comb
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +123,59 @@ def coverage_summary(rows: list[Row]) -> str:
     return paragraphs(table(title, header, body), data.replications())
 
 
+def family(row: Row) -> str:
+    """Return what a cell is pooled with: how queries depend on each other and are weighted."""
+    if "dependence" not in row:
+        return "weights" if "weights" in row["variant"] else "independent"
+    alike = "one prediction per group" if row["shared"] else "predictions drawn one by one"
+    return f"groups, dependence {row['dependence']}, {alike}"
+
+
+def above_by_chance(replications: int, share: float = 0.97) -> float:
+    """Return the chance that a cell with this true share is measured above what is aimed at."""
+    most = int(MOST_COVERED * replications + 1e-9)
+    return 1.0 - sum(
+        comb(replications, k) * share**k * (1.0 - share) ** (replications - k)
+        for k in range(most + 1)
+    )
+
+
+def coverage_families(rows: list[Row]) -> str:
+    """Return the coverage pooled over families of cells, and how many lie above by chance."""
+    rows = [row for row in rows if not row["discrete"]]
+    body = []
+    keys = dict.fromkeys((family(row), row["n"]) for row in rows)
+    for name, n in sorted(keys, key=lambda key: (key[0].startswith("groups"), key)):
+        cells = []
+        for calibrated in (True, False):
+            some = [
+                row
+                for row in rows
+                if (family(row), row["n"]) == (name, n)
+                and (row["truth"] == "calibrated") == calibrated
+            ]
+            number = sum(row["replications"] for row in some)
+            held = sum(row["score"] * row["replications"] for row in some)
+            above = sum(row["score"] > MOST_COVERED for row in some)
+            chance = sum(above_by_chance(row["replications"]) for row in some)
+            widths = [sum(row[key] for row in some) for key in ("width", "oracle width")]
+            cells += [
+                percent(held / number) if number else "–",
+                f"{above} of {len(some)} ({chance:.0f})" if some else "–",
+                f"{widths[0] / widths[1]:.2f}" if some else "–",
+            ]
+        body.append([name, counted("groups" if name.startswith("groups") else "", n), *cells])
+    title = (
+        "Where at least five answers are expected to go against their prediction: coverage in %, "
+        "pooled; cells above 98 %, in brackets as many as would be there by chance if each covered "
+        "97 %; and mean width over that of the middle 95 % of the estimates"
+    )
+    kinds = ("calibrated", "others")
+    header = ["queries", "sample"]
+    header += [f"{kind}: {what}" for kind in kinds for what in ("covered", "above 98 %", "width")]
+    return table(title, header, body)
+
+
 def coverage_by_law(data: Coverage, variant: str) -> str:
     sizes = data.sizes(variant=variant)
     laws = list(dict.fromkeys(row["law"] for row in data.select(variant=variant)))
@@ -192,10 +246,40 @@ def coverage(rows: list[Row]) -> str:
     data = Coverage(rows)
     return paragraphs(
         coverage_summary(rows),
+        coverage_families(rows),
         *(coverage_by_law(data, variant) for variant in data.variants),
         "**Cells outside the range aimed at.** " + outside(rows),
         rival_intervals(data),
     )
+
+
+# --- alarms.json
+
+
+def alarms(rows: list[Row]) -> str:
+    """Return how often tables of calibrated labels raise an alarm."""
+    kinds = dict.fromkeys((row["frequencies"], row["grouped"]) for row in rows)
+    found = {(row["frequencies"], row["grouped"], row["labels"]): row for row in rows}
+    body = []
+    for k in dict.fromkeys(row["labels"] for row in rows):
+        some = [found[kind, grouped, k] for kind, grouped in kinds if (kind, grouped, k) in found]
+        number = sum(row["replications"] for row in some)
+        pooled = sum(row["any alarm"] * row["replications"] for row in some) / number
+        cells = [
+            f"{percent(found[kind, grouped, k]['any alarm'])} of "
+            f"{found[kind, grouped, k]['replications']}"
+            if (kind, grouped, k) in found
+            else "–"
+            for kind, grouped in kinds
+        ]
+        plain = max(row["below .05 without adjustment"] for row in some)
+        body.append([f"{k}", *cells, f"{percent(pooled)} of {number}", f"{plain:.1f}"])
+    header = ["labels", *(f"{kind}{', groups' if grouped else ''}" for kind, grouped in kinds)]
+    title = (
+        "Tables of calibrated labels in which any adjusted p-value is below .05, in % of so many "
+        "tables; last, the most rows that are below .05 on average without adjustment"
+    )
+    return table(title, [*header, "all", "rows without adjustment"], body)
 
 
 # --- power.json
@@ -610,6 +694,8 @@ Maker = tuple[str, str, Callable[[Any], str], str]
 MAKERS: tuple[Maker, ...] = (
     ("coverage", "coverage.json", coverage, "benchmarks/coverage.py"),
     ("coverage_summary", "coverage.json", coverage_summary, "benchmarks/coverage.py"),
+    ("coverage_families", "coverage.json", coverage_families, "benchmarks/coverage.py"),
+    ("alarms", "alarms.json", alarms, "benchmarks/alarms.py"),
     ("curve_errors", "curves.json", curve_errors, "benchmarks/curves.py"),
     ("curve_coverage", "curves.json", curve_coverage, "benchmarks/curves.py"),
     ("curve_bands", "curves.json", curve_bands, "benchmarks/curves.py"),

@@ -23,6 +23,7 @@ class LabelDrawing:
 
     table: LabelCalibration
     points: Line2D
+    alarms: Line2D
     intervals: LineCollection
     averages: Line2D
 
@@ -34,6 +35,8 @@ class LabelDrawing:
         error = self.table.error[shown]
         low, high = (limit[shown] for limit in self.table.confidence_interval)
         self.points.set_data(error, y)
+        alarm = self.table.alarm[shown]
+        self.alarms.set_data(error[alarm], y[alarm])
         known = np.isfinite(error)
         self.intervals.set_segments(
             [
@@ -50,6 +53,17 @@ def count_labels(tables: Sequence[LabelCalibration]) -> dict[Any, int]:
         for label, count in zip(table.labels.tolist(), table.count.tolist(), strict=True):
             counts[label] = max(counts.get(label, 0), count)
     return counts
+
+
+def _unknown(tables: Sequence[LabelCalibration]) -> set[Any]:
+    """Return the labels of which no table can tell an error."""
+    told = {
+        label
+        for table in tables
+        for label, error in zip(table.labels.tolist(), table.error, strict=True)
+        if np.isfinite(error)
+    }
+    return {label for table in tables for label in table.labels.tolist()} - told
 
 
 def sort_labels(tables: Sequence[LabelCalibration], sort: str, most: int | None) -> list[Any]:
@@ -93,8 +107,11 @@ def arrange(
         shown = np.array([label in rows for label in table.labels.tolist()], dtype=bool)
         reach = table.confidence_interval.high[shown & np.isfinite(table.error)]
         ax.update_datalim([(0.0, 0.0), (np.max(reach, initial=0.0), 0.0)])
-    counts = count_labels(tables)
-    ticks = [f"{_text(label)}  ({counts[label]:,})" for label in labels]
+    counts, unknown = count_labels(tables), _unknown(tables)
+    ticks = [
+        f"{_text(label)}  ({counts[label]:,}{', too few' if label in unknown else ''})"
+        for label in labels
+    ]
     ticks += [f"mean of {k} most common" for k in sizes[:-1]] + [f"mean of all {sizes[-1]}"]
     ax.set_yticks([*range(len(labels)), *lowest], ticks)
     ax.tick_params(axis="y", labelsize="small" if len(labels) <= 40 else "x-small", length=0)

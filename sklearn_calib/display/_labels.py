@@ -29,7 +29,7 @@ from sklearn_calib.display._label_rows import (
     sort_labels,
 )
 from sklearn_calib.display._query_display import QueryDisplay
-from sklearn_calib.metrics._labels import LabelCalibration, label_calibration
+from sklearn_calib.metrics._labels import ALARM, LabelCalibration, label_calibration
 from sklearn_calib.queries._queries import Queries
 
 if TYPE_CHECKING:
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 Model = TypeVar("Model")
+
+_ALARM_TEXT = f"filled: adjusted p < {ALARM:g}"
 
 __all__ = ["LabelCalibrationDisplay"]
 
@@ -62,7 +64,9 @@ class LabelCalibrationDisplay(QueryDisplay):
     ax_, figure_ : matplotlib Axes and Figure
         What was drawn on.
     points_ : dict of str to matplotlib Line2D
-        The errors of each model.
+        The errors of each model, as hollow points.
+    alarms_ : dict of str to matplotlib Line2D
+        The errors whose adjusted p-value is below 0.05, as filled points.
     intervals_ : dict of str to matplotlib LineCollection
         The intervals of each model.
     averages_ : dict of str to matplotlib Line2D
@@ -87,6 +91,7 @@ class LabelCalibrationDisplay(QueryDisplay):
     figure_: Figure | SubFigure
     ax_: Axes
     points_: dict[str, Line2D]
+    alarms_: dict[str, Line2D]
     intervals_: dict[str, LineCollection]
     averages_: dict[str, Line2D]
 
@@ -136,6 +141,10 @@ class LabelCalibrationDisplay(QueryDisplay):
     ) -> Self:
         """Draw one row for each label.
 
+        A point is filled where the label's p-value, adjusted for the number of
+        labels, is below 0.05, and hollow elsewhere. A label with too few queries
+        for an estimate has no point, and its row says so.
+
         Parameters
         ----------
         ax : matplotlib Axes, default=None
@@ -149,7 +158,8 @@ class LabelCalibrationDisplay(QueryDisplay):
             Below the labels, draw the mean error over so many of the most
             common labels, and over all.
         legend : bool, default=True
-            Draw a legend where there are several models. Models that are on the
+            Draw a legend where there are several models, or where points are
+            filled. Models that are on the
             axes already share the rows with the new ones.
         despine : bool, default=False
             Remove the top and right spines.
@@ -174,30 +184,39 @@ class LabelCalibrationDisplay(QueryDisplay):
         labels = sort_labels(tables, sort, max_labels)
         n_rows = len(labels) + len(average_sizes(tables, averages)) + 0.5
         height = 1.2 + n_rows * 0.16 * (1 + 0.35 * len(tables))
-        if legend and len(self.tables) > 1:
-            height += legend_inches(list(self.tables))
+        if legend:
+            names = list(self.tables) if len(self.tables) > 1 else []
+            names += [_ALARM_TEXT] if any(table.alarm.any() for table in tables) else []
+            height += legend_inches(names) if names else 0.0
         self.figure_, self.ax_ = new_axes(ax, figsize=(6.0, float(np.clip(height, 2.5, 24.0))))
         ax = self.ax_
         colours = free_colours((o.points.get_color() for o in others), len(self.tables))
         style: dict[str, Any] = {"linestyle": "none", "marker": "o", "markersize": 4}
         style |= line_options(point_kwargs)
-        self.points_, self.intervals_, self.averages_ = {}, {}, {}
+        self.points_, self.alarms_, self.intervals_, self.averages_ = {}, {}, {}, {}
         drawings = list(others)
         for free, (name, table) in zip(colours, self.tables.items(), strict=True):
             label = plain_text(name or f"model {len(drawings) + 1}")
-            (points,) = ax.plot([], [], **{"color": free, "label": label, **style})
+            hollow = {"color": free, "label": label, "markerfacecolor": "white", "zorder": 3}
+            (points,) = ax.plot([], [], **{**hollow, **style})
             colour = points.get_color()
+            filled = {**style, "color": colour, "markerfacecolor": colour, "label": "_alarms"}
+            (alarms,) = ax.plot([], [], **{"zorder": 3.1, **filled})
             (means,) = ax.plot(
                 [], [], **{**style, "color": colour, "marker": "D", "label": "_means"}
             )
             intervals = ax.hlines([], [], [], color=colour, linewidth=1.2, alpha=0.7)
-            self.points_[name], self.averages_[name] = points, means
+            self.points_[name], self.alarms_[name], self.averages_[name] = points, alarms, means
             self.intervals_[name] = intervals
-            drawings.append(LabelDrawing(table, points, intervals, means))
+            drawings.append(LabelDrawing(table, points, alarms, intervals, means))
             remember(points, drawings[-1])
         arrange(ax, drawings, labels, averages)
-        if legend and len(drawings) > 1:
-            draw_legend(ax, [drawing.points for drawing in drawings])
+        if legend:
+            handles = [drawing.points for drawing in drawings] if len(drawings) > 1 else []
+            if any(drawing.table.alarm.any() for drawing in drawings):
+                handles.append(_alarm_handle(style, drawings))
+            if handles:
+                draw_legend(ax, handles)
         level = tables[0].confidence_level
         ax.set_xlabel(f"Calibration error [{percent(level)} interval]")
         ax.set_ylabel("Label (count)")
@@ -250,6 +269,15 @@ class LabelCalibrationDisplay(QueryDisplay):
             for key, part in _by_name(queries, name).items()
         }
         return cls(tables).plot(ax=ax, **plot_options)
+
+
+def _alarm_handle(style: Mapping[str, Any], drawings: Sequence[LabelDrawing]) -> Line2D:
+    """Return what a filled point looks like in the legend; grey where it may be of any model."""
+    from matplotlib.lines import Line2D
+
+    colour = drawings[0].points.get_color() if len(drawings) == 1 else "0.4"
+    look = {**style, "color": colour, "markerfacecolor": colour, "label": _ALARM_TEXT}
+    return Line2D([], [], **look)
 
 
 def _by_name(models: Model | Mapping[str, Model], name: str | None) -> dict[str, Model]:

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 __all__ = ["LabelCalibration", "label_calibration"]
 
+# An adjusted p-value below this is an alarm.
+ALARM = 0.05
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelCalibration(PlottedResult):
@@ -97,6 +100,11 @@ class LabelCalibration(PlottedResult):
         return np.where(np.isnan(self.error), "too few queries", np.where(rare, text, ""))
 
     @property
+    def alarm(self) -> Array:
+        """Whether the adjusted p-value of a label is below 0.05."""
+        return self.adjusted_pvalue < ALARM
+
+    @property
     def mean_error(self) -> float:
         """Mean error over the labels; those without an estimate are left out."""
         known = self.error[np.isfinite(self.error)]
@@ -120,8 +128,8 @@ class LabelCalibration(PlottedResult):
         return columns
 
     def _sentence(self) -> str:
-        alarms = int(np.count_nonzero(self.adjusted_pvalue < 0.05))
-        return f"{alarms} of {len(self)} with an adjusted p-value below 0.05"
+        alarms = int(np.count_nonzero(self.alarm))
+        return f"{alarms} of {len(self)} with an adjusted p-value below {ALARM:g}"
 
     def to_frame(self) -> DataFrame:
         """Return a pandas DataFrame with one row per label."""

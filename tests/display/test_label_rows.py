@@ -33,7 +33,7 @@ def test_two_label_displays_share_rows_and_are_told_apart():
     ticks = [tick.get_text() for tick in first.ax_.get_yticklabels()]
     assert ticks == [tick.get_text() for tick in one.ax_.get_yticklabels()]
     texts = [text.get_text() for text in first.ax_.get_legend().get_texts()]
-    assert texts == ["bayes", "logistic"]
+    assert texts == ["bayes", "logistic", "filled: adjusted p < 0.05"]
 
 
 def test_label_displays_of_different_labels_keep_all_their_rows():
@@ -45,7 +45,8 @@ def test_label_displays_of_different_labels_keep_all_their_rows():
     ticks = [tick.get_text() for tick in first.ax_.get_yticklabels()]
     assert ticks[-1] == "mean of all 10"
     first.ax_.clear()
-    assert labels("bayes", name="bayes", ax=first.ax_).ax_.get_legend() is None
+    alone = labels("bayes", name="bayes", ax=first.ax_).ax_.get_legend()
+    assert [text.get_text() for text in alone.get_texts()] == ["filled: adjusted p < 0.05"]
 
 
 @pytest.mark.parametrize("n_models", [2, 12])

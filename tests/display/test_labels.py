@@ -29,7 +29,7 @@ def test_labels_of_several_models_and_many_labels():
     )
     assert len(display.points_["a"].get_xdata()) == 4
     texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert texts == ["a", "b"]
+    assert texts == ["a", "b", "filled: adjusted p < 0.05"]
     ticks = [tick.get_text() for tick in display.ax_.get_yticklabels()]
     assert ticks[-1] == "mean of all 10"
     from_models = LabelCalibrationDisplay.from_estimator(
@@ -59,6 +59,41 @@ def test_labels_of_which_nothing_is_known_do_not_stretch_the_axis():
     queries = Queries(sample.y_true, sample.y_prob, label=["a"] * 797 + ["rare"] * 2 + ["one"])
     display = LabelCalibrationDisplay.from_predictions(queries)
     assert display.ax_.get_xlim()[1] < 0.5
+
+
+def test_points_are_filled_where_the_adjusted_pvalue_raises_an_alarm():
+    parts = [
+        make_queries(500, distortion="shift", strength=strength, random_state=k).queries
+        for k, strength in enumerate((0.0, 0.2, 0.0))
+    ]
+    whole = Queries.concat([part.with_labels(["abc"[k]] * 500) for k, part in enumerate(parts)])
+    table = label_calibration(whole)
+    assert table.alarm.tolist() == [False, True, False]
+    np.testing.assert_array_equal(table.alarm, table.adjusted_pvalue < 0.05)
+    display = LabelCalibrationDisplay.from_queries(whole, sort="label")
+    np.testing.assert_array_equal(display.alarms_[""].get_xydata(), [[table.error[1], 1.0]])
+    np.testing.assert_array_equal(display.points_[""].get_xdata(), table.error)
+    points, alarms = display.points_[""], display.alarms_[""]
+    assert points.get_markerfacecolor() == "white"
+    assert alarms.get_markerfacecolor() == points.get_color()
+    (text,) = display.ax_.get_legend().get_texts()
+    assert text.get_text() == "filled: adjusted p < 0.05"
+    assert labels(legend=False).ax_.get_legend() is None
+
+
+def test_without_an_alarm_nothing_is_filled_and_rows_with_too_few_queries_say_so():
+    sample = make_queries(800, random_state=0)
+    queries = Queries(sample.y_true, sample.y_prob, label=["a"] * 797 + ["rare"] * 3)
+    display = LabelCalibrationDisplay.from_queries(queries)
+    assert display.ax_.get_legend() is None
+    assert len(display.alarms_[""].get_xdata()) == 0
+    a, rare, *_ = (tick.get_text() for tick in display.ax_.get_yticklabels())
+    assert rare.endswith(", too few)")
+    assert "too few" not in a
+    # Another model that knows more about the label leaves nothing to say.
+    more = Queries(sample.y_true, sample.y_prob, label=["a"] * 400 + ["rare"] * 400)
+    both = LabelCalibrationDisplay.from_queries({"less": queries, "more": more})
+    assert not any("too few" in tick.get_text() for tick in both.ax_.get_yticklabels())
 
 
 def test_intervals_are_those_of_the_metric_to_the_bit():

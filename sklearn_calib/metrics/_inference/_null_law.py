@@ -57,6 +57,15 @@ def skewed_score(x: float, skewness: float) -> float:
     return 6.0 / skewness * (root - 1.0) + skewness / 6.0
 
 
+def skewed_quantile(score: float, skewness: float) -> float:
+    """Return the x that has this score: the inverse of `skewed_score`."""
+    skewness = min(max(skewness, -MOST_SKEWNESS), MOST_SKEWNESS)
+    if abs(skewness) < 1e-8:
+        return score
+    root = 1.0 + skewness / 6.0 * (score - skewness / 6.0)
+    return 2.0 / skewness * (root**3 - 1.0)
+
+
 def null_score(bins: BinnedQueries, moments: ResidualMoments, form: PairForm | None) -> float:
     """Return the normal score of T if every prediction were right.
 

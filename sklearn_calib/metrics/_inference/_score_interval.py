@@ -18,7 +18,7 @@ from functools import cached_property
 from scipy import optimize, special
 
 from sklearn_calib.metrics._inference._moments import ResidualMoments
-from sklearn_calib.metrics._inference._null_law import skewed_score
+from sklearn_calib.metrics._inference._null_law import skewed_quantile, skewed_score
 
 # The law of T is that of the data from tau = T / _BRIDGE on, and on its way to that of perfect
 # calibration below.
@@ -27,6 +27,9 @@ _BRIDGE = 10.0
 # How much T must exceed its null standard deviation for the data's own moments to be trusted:
 # at four times, half.
 _TRUST = 16.0
+
+# With groups, the upper limit allows for a skewness of T up to this: more is not estimated well.
+_MOST_UPPER_SKEWNESS = 0.5
 
 # A squared error that is not zero, whatever follows.
 _TINY = 1e-300
@@ -42,9 +45,18 @@ class ErrorLaw:
 
     Where T is within the noise, the data's estimates are shrunk towards the
     values that they have under perfect calibration.
+
+    Attributes
+    ----------
+    moments : ResidualMoments
+        Moments of T.
+    grouped : bool
+        Whether the units are groups. Few of them make T skewed, and the lower
+        tail of T short: upper limits allow for it.
     """
 
     moments: ResidualMoments
+    grouped: bool = False
 
     @cached_property
     def square(self) -> float:
@@ -116,7 +128,14 @@ class ErrorLaw:
         """Return the largest tau that a test at score z keeps."""
 
         def excess(tau: float) -> float:
-            return tau - square - z * math.sqrt(self.variance(tau, z))
+            variance = self.variance(tau, z)
+            away = z
+            if self.grouped and variance > 0.0:
+                skewness = self.third_cumulant(tau) / variance**1.5
+                # Less where the limit lies far out, whose tail three moments do not tell.
+                most = min(_MOST_UPPER_SKEWNESS, 1.0 / z)
+                away = -skewed_quantile(-z, _clip(skewness, 0.0, most))
+            return tau - square - away * math.sqrt(variance)
 
         if z <= 0.0:
             return square
@@ -188,7 +207,7 @@ class ScoreInterval:
 
     @cached_property
     def _law(self) -> ErrorLaw:
-        return ErrorLaw(self.moments)
+        return ErrorLaw(self.moments, grouped=not math.isinf(self.units))
 
     @cached_property
     def pvalue(self) -> float:

@@ -11,7 +11,7 @@ from sklearn_calib import Queries, calibration_error_interval
 from sklearn_calib.metrics._binning._binned import BinnedQueries
 from sklearn_calib.metrics._binning._sorted import SortedQueries
 from sklearn_calib.metrics._inference._moments import residual_moments
-from sklearn_calib.metrics._inference._null_law import null_score, skewed_score
+from sklearn_calib.metrics._inference._null_law import null_score, skewed_quantile, skewed_score
 
 
 def enumerated(q, w, ends, square):
@@ -60,6 +60,9 @@ def test_skewness_is_clamped():
     assert skewed_score(1.5, 0.0) == 1.5
     assert skewed_score(1.0, 50.0) == skewed_score(1.0, 2.0)
     assert skewed_score(3.0, 1.0) < 3.0
+    for skewness in (-3.0, -0.4, 0.0, 0.5, 2.0):
+        for x in (-0.9, 0.0, 1.3, 4.0):
+            assert skewed_quantile(skewed_score(x, skewness), skewness) == pytest.approx(x)
 
 
 def test_the_answer_is_always_the_same():

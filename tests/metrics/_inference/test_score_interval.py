@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy import special
 
 from sklearn_calib import Queries
 from sklearn_calib.datasets import make_queries
 from sklearn_calib.metrics._inference._sample import make_sample
+from sklearn_calib.metrics._inference._score_interval import ErrorLaw
 
 
 def score(queries):
@@ -30,6 +32,23 @@ def test_the_interval_excludes_zero_when_its_test_rejects(level, group_size):
                 assert low <= high
                 seen.add(low > 0.0)
     assert seen == {True, False}
+
+
+@pytest.mark.parametrize("n_groups", [2, 3, 8, 40])
+def test_upper_limits_of_groups_allow_for_skewness_and_still_rise_with_the_level(n_groups):
+    sample = make_queries(
+        10 * n_groups, distortion="shift", strength=0.05, group_size=10, dependence=0.5,
+        random_state=1,
+    )  # fmt: skip
+    found = score(sample.queries)
+    tails = (0.4, 0.25, 0.1, 0.05, 0.025, 0.005)
+    uppers = [found.upper(tail) for tail in tails]
+    assert (np.diff(uppers) >= 0).all()
+    # If T were normal, limits in the tail would be wider.
+    plain = ErrorLaw(found.moments)
+    for tail, upper in zip(tails[2:], uppers[2:], strict=True):
+        z = -special.stdtrit(found.units, tail)
+        assert found._law.square <= upper <= min(1.0, plain.upper(plain.square, z)) * (1 + 1e-9)
 
 
 def test_limits_widen_with_the_level():

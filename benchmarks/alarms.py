@@ -1,0 +1,100 @@
+"""How often does a table of labels raise an alarm although every label is calibrated?
+
+Tables of 5 to 500 labels, drawn from their own predictions: labels of equal frequency, labels whose
+frequencies fall as those of words do, labels of which most are hardly ever right, and rows that
+depend on each other within groups. An alarm is an adjusted p-value (Holm's) below 5 %. Run with
+
+    python benchmarks/alarms.py --out benchmarks/results/alarms.json
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from sklearn_calib import Queries, label_calibration
+
+N_LABELS = (5, 20, 47, 100, 500)
+
+# Rows of a table, and rows of a group where there are groups.
+ROWS = 1000
+GROUP = 10
+
+# How strongly the rows of a group depend on each other.
+DEPENDENCE = 0.5
+
+
+def frequencies(kind: str, k: int) -> np.ndarray:
+    """Return how often each label is right."""
+    rank = np.arange(1, k + 1)
+    weight = {"balanced": np.ones(k), "Zipf": 1.0 / rank, "rare": np.where(rank <= 3, 1.0, 0.004)}
+    found: np.ndarray = weight[kind] / weight[kind].sum()
+    return found
+
+
+def draw(kind: str, k: int, grouped: bool, rng: np.random.Generator) -> Queries:
+    """Draw a calibrated table: each row has one right label, drawn from its own prediction."""
+    log_odds = np.log(frequencies(kind, k)) + 1.5 * rng.standard_normal((ROWS, k))
+    proba = special.softmax(log_odds, axis=1)
+    group = np.arange(ROWS) // GROUP if grouped else np.arange(ROWS)
+    # Where rows of a group depend on each other, they share a part of what decides.
+    share = DEPENDENCE if grouped else 0.0
+    common = rng.standard_normal(ROWS // GROUP)[group] if grouped else 0.0
+    u = special.ndtr(np.sqrt(share) * common + np.sqrt(1 - share) * rng.standard_normal(ROWS))
+    right = np.minimum((np.cumsum(proba, axis=1) < u[:, None]).sum(axis=1), k - 1)
+    answers = right[:, None] == np.arange(k)
+    return Queries(
+        answers.ravel(),
+        proba.ravel(),
+        label=np.tile(np.arange(k), ROWS),
+        group=np.repeat(group, k) if grouped else None,
+    )
+
+
+def measure(kind: str, k: int, grouped: bool, replications: int) -> dict[str, Any]:
+    """Return the share of tables with any alarm, and the mean number without adjustment."""
+    alarmed, plain, silent = 0, 0.0, 0.0
+    for replication in range(replications):
+        seed = [("balanced", "Zipf", "rare").index(kind), k, int(grouped), replication]
+        table = label_calibration(draw(kind, k, grouped, np.random.default_rng(seed)))
+        alarmed += bool(table.alarm.any())
+        plain += np.count_nonzero(table.pvalue < 0.05) / replications
+        silent += np.count_nonzero(table.note != "") / replications
+    return {
+        "labels": k,
+        "frequencies": kind,
+        "grouped": grouped,
+        "replications": replications,
+        "any alarm": round(alarmed / replications, 4),
+        "below .05 without adjustment": round(plain, 2),
+        "with a note": round(silent, 1),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--replications", type=int, default=400)
+    parser.add_argument("--least", type=int, default=60, help="the fewest tables of a kind")
+    parser.add_argument("--out", type=Path, default=None)
+    arguments = parser.parse_args()
+    rows, start = [], time.perf_counter()
+    for k in N_LABELS:
+        for kind in ("balanced", "Zipf", "rare"):
+            for grouped in (False, True):
+                # A table of 500 labels takes as long as a hundred of five, and groups ten times it.
+                cost = max(5, k) * (10 if grouped else 1)
+                number = max(arguments.least, arguments.replications * 20 // max(20, cost))
+                rows.append(measure(kind, k, grouped, number))
+                print(rows[-1], f"{time.perf_counter() - start:.0f} s", flush=True)
+                if arguments.out:
+                    arguments.out.write_text(json.dumps(rows, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
