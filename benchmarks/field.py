@@ -3,16 +3,19 @@
 How far from the true calibration error are the estimates, and how often do tests reject a
 calibrated model, or find a wrong one? Packages that are not installed are left out:
 
-    python -m pip install --no-deps relplot uncertainty-calibration mapie netcal
-    python benchmarks/field.py --out benchmarks/results/field.json
+    python -m pip install relplot uncertainty-calibration mapie netcal probmetrics torchmetrics
+    python -P benchmarks/field.py --out benchmarks/results/field.json
 
-The estimates aim at the root mean square error, except for smECE, whose own target is another one
-(an error after smoothing): its distance from the root mean square error is shown for orientation.
+The estimates aim at the root mean square error, except for smECE (an error after smoothing) and
+netcal's ECE (a mean of absolute values), whose targets are others: their distance from the root
+mean square error is shown for orientation. Without -P, a package that looks for the package named
+coverage would find the script of that name.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import warnings
 from collections.abc import Callable
@@ -83,7 +86,40 @@ def peers() -> dict[str, Estimate]:
         found["netcal ECE, 10 bins"] = lambda y, q: float(ECE(10).measure(q, y.astype(int)))
     except ImportError:
         pass
+    with contextlib.suppress(ImportError):
+        found |= probmetrics_estimates()
     return found
+
+
+def probmetrics_estimates() -> dict[str, Estimate]:
+    """Return its error in bins, and the root of what recalibration takes off the Brier score."""
+    import torch
+    from probmetrics.calibrators import get_calibrator
+    from probmetrics.metrics import BrierLoss, CalibrationError, MetricsWithCalibration
+    from probmetrics.splitters import CVSplitter
+
+    def tensors(y: Array, q: Array) -> tuple[Any, Any]:
+        return torch.tensor(y.astype(int)), torch.tensor(np.column_stack((1.0 - q, q)))
+
+    def binned(y: Array, q: Array) -> float:
+        return float(
+            CalibrationError(n_bins=15, norm="l2").compute_from_labels_probs(*tensors(y, q))
+        )
+
+    decomposition = MetricsWithCalibration(
+        BrierLoss(), get_calibrator("logistic"), CVSplitter(n_cv=5), random_state=0
+    )
+
+    def fitted(y: Array, q: Array) -> float:
+        parts = decomposition.compute_all_from_labels_probs(*tensors(y, q))
+        gain = next(float(value) for name, value in parts.items() if name.startswith("calib-err"))
+        # Summed over both classes, the Brier score counts an error twice.
+        return float(np.sqrt(max(0.0, gain / 2.0)))
+
+    return {
+        "probmetrics RMSCE, 15 bins": binned,
+        "probmetrics, Brier score less that after logistic recalibration": fitted,
+    }
 
 
 def tests() -> dict[str, Estimate]:
@@ -125,7 +161,7 @@ def study(functions: dict[str, Estimate], n: int, replications: int) -> list[dic
 
 def versions() -> dict[str, str]:
     found = {}
-    for name in ("relplot", "uncertainty-calibration", "netcal", "mapie"):
+    for name in ("relplot", "uncertainty-calibration", "netcal", "probmetrics", "mapie"):
         try:
             found[name] = version(name)
         except PackageNotFoundError:

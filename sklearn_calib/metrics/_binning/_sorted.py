@@ -207,19 +207,20 @@ def sort_queries(queries: Queries, *, units: Array | None = None) -> SortedQueri
         keep = w > 0
         y, q, w = y[keep], q[keep], w[keep]
         units = None if units is None else units[keep]
-    if units is not None:
-        keys = (units, y, q) if w is None else (units, w, y, q)
-        order = np.lexsort(keys)
-        return SortedQueries(y[order], q[order], None if w is None else w[order], units[order])
-    if w is not None:
-        order = np.lexsort((w, y, q))
-        return SortedQueries(y[order], q[order], w[order])
     # The bits of a float64 in [0, 1] leave the top two bits free. Shifted up by
     # one they make room for the label, and seen as a float64 again they are
     # still finite, positive and in the same order. So one plain sort carries
     # the labels along: no argsort, no gather, and nothing is lost.
     key = np.left_shift(q.view(np.int64), 1)
     np.bitwise_or(key, y, out=key)
+    others = [values for values in (units, w) if values is not None]
+    if others:
+        order = np.argsort(key.view(np.float64))
+        placed = key[order]
+        if (placed[1:] == placed[:-1]).any():
+            order = np.lexsort((*others, key))
+        rest = (None if values is None else values[order] for values in (w, units))
+        return SortedQueries(y[order], q[order], *rest)
     key.view(np.float64).sort()
     answers = np.empty(len(key), dtype=bool)
     np.bitwise_and(key, 1, out=answers, casting="unsafe")

@@ -278,8 +278,10 @@ def _oriented(bins: BinnedQueries) -> tuple[Array, Array, Array]:
         (bins.queries.q, bins.queries.weights, bins.ends),
         (1.0 - bins.queries.q[::-1], bins.queries.weights[::-1], n - bins.starts[::-1]),
     ):
-        order = np.lexsort((w, q))
-        forms.append((q[order], w[order], ends))
+        if bins.queries.has_ties:
+            order = np.lexsort((w, q))
+            q, w = q[order], w[order]
+        forms.append((q, w, ends))
     for here, there in zip(forms[0][:2], forms[1][:2], strict=True):
         differ = np.flatnonzero(here != there)
         if len(differ):
