@@ -20,6 +20,7 @@ from sklearn_calib.coref._score_ranker import ScoreRanker
 from sklearn_calib.coref._scores import CoreferenceScores, PrecisionRecall, coreference_scores
 from sklearn_calib.coref._surface_features import MentionFeatures, surface_features
 from sklearn_calib.coref._text_readers import read_jsonl, read_text_folder
+from sklearn_calib.coref._write_conllu import write_conllu
 
 __all__ = [
     "AntecedentModel",
@@ -46,4 +47,5 @@ __all__ = [
     "sample_entities",
     "sampled_link_probabilities",
     "surface_features",
+    "write_conllu",
 ]
