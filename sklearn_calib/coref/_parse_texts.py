@@ -42,9 +42,9 @@ def parse_texts(
     batch_size : int, default=16
         Texts that go to a spaCy pipeline at once.
 
-    Yields
-    ------
-    Document
+    Returns
+    -------
+    iterator of Document
         The documents in their order, with the mentions that `find_mentions`
         finds, unless `parse` has found others. A text without `id` is called
         "text-0" and so on, by its place.

@@ -47,12 +47,11 @@ def read_jsonl(
         its value may be null. By default the fields "date", "id" and "title" are
         taken where they are there. A text without `id` is named by file and line.
 
-    Yields
-    ------
-    text : str
-        The text.
-    metadata : dict
-        `id`, `date` and `title`, and all the other fields as they are.
+    Returns
+    -------
+    iterator of (str, dict)
+        Each text with its `id`, `date` and `title`, and all the other fields as
+        they are.
 
     See Also
     --------
@@ -153,13 +152,11 @@ def read_text_folder(
     encoding : str, default="utf-8"
         How the files are encoded.
 
-    Yields
-    ------
-    text : str
-        The text of a file.
-    metadata : dict
-        `id`, which is the path within the folder without its ending, and `date`,
-        which is None where there is none.
+    Returns
+    -------
+    iterator of (str, dict)
+        The text of each file with its `id`, which is the path within the folder
+        without its ending, and its `date`, which is None where there is none.
 
     See Also
     --------
