@@ -99,13 +99,7 @@ class Parser:
 
     def __call__(self, texts: Sequence[RawText]) -> list[Document | Exception]:
         """Return a document or an exception for each text."""
-        return [self._one(text) for text in texts]
-
-    def _one(self, text: RawText) -> Document | Exception:
-        try:
-            return _document(self.parse(text.text), text)
-        except Exception as error:
-            return error
+        return _one_by_one(self.parse, texts)
 
 
 class SpacyParser(Parser):
@@ -113,48 +107,49 @@ class SpacyParser(Parser):
 
     keeps_dates = True
 
-    def __init__(self, pipeline: Any) -> None:
-        self.pipeline = pipeline
-
     def _load(self) -> Any:
-        return self.pipeline
+        return self.parse
 
     def __call__(self, texts: Sequence[RawText]) -> list[Document | Exception]:
         """Return a document or an exception for each text."""
         with _PARSING:
             pipeline = self._load()
-            self.parse = pipeline
             with _memory_zone(pipeline):
                 try:
-                    docs = list(pipeline.pipe([text.text for text in texts]))
+                    docs = dict(zip(texts, pipeline.pipe([t.text for t in texts]), strict=True))
                 except Exception:  # of one of them, and the others can still be read
-                    return super().__call__(texts)
-                found: list[Document | Exception] = []
-                for doc, text in zip(docs, texts, strict=True):
-                    try:
-                        found.append(_document(doc, text))
-                    except Exception as error:
-                        found.append(error)
-                return found
+                    return _one_by_one(pipeline, texts)
+                return [_attempt(lambda text: docs[text], text) for text in texts]
 
 
 class NamedParser(SpacyParser):
     """The same by name: what is sent to a worker is the name, and each loads it once."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(None)
         self.name = name
+        self.loaded: Any = None
 
-    def __getstate__(self) -> dict[str, str]:
-        return {"name": self.name}
-
-    def __setstate__(self, state: dict[str, str]) -> None:
-        self.__init__(state["name"])  # type: ignore[misc]
+    def __getstate__(self) -> dict[str, Any]:
+        return {"name": self.name, "loaded": None}
 
     def _load(self) -> Any:
-        if self.pipeline is None:
-            self.pipeline = _spacy().load(self.name, exclude=["ner"])
-        return self.pipeline
+        if self.loaded is None:
+            self.loaded = _spacy().load(self.name, exclude=["ner"])
+        return self.loaded
+
+
+def _one_by_one(
+    parse: Callable[[str], Any], texts: Sequence[RawText]
+) -> list[Document | Exception]:
+    return [_attempt(lambda text: parse(text.text), text) for text in texts]
+
+
+def _attempt(parse: Callable[[RawText], Any], text: RawText) -> Document | Exception:
+    """Return the document of a text, or what went wrong."""
+    try:
+        return _document(parse(text), text)
+    except Exception as error:
+        return error
 
 
 def as_parser(parse: Parse) -> Parser:
