@@ -14,10 +14,13 @@ from sklearn_calib.coref._document import Document
 from sklearn_calib.coref._entities import Entity, entity_probability
 from sklearn_calib.coref._extended_features import extended_features
 from sklearn_calib.coref._find_mentions import find_mentions
+from sklearn_calib.coref._parse_texts import parse_texts
 from sklearn_calib.coref._parsers import document_from_spacy, document_from_stanza
 from sklearn_calib.coref._score_ranker import ScoreRanker
 from sklearn_calib.coref._scores import CoreferenceScores, PrecisionRecall, coreference_scores
 from sklearn_calib.coref._surface_features import MentionFeatures, surface_features
+from sklearn_calib.coref._text_readers import read_jsonl, read_text_folder
+from sklearn_calib.coref._write_conllu import write_conllu
 
 __all__ = [
     "AntecedentModel",
@@ -36,9 +39,13 @@ __all__ = [
     "extended_features",
     "find_mentions",
     "link_probabilities",
+    "parse_texts",
     "read_conll2012",
     "read_conllu",
+    "read_jsonl",
+    "read_text_folder",
     "sample_entities",
     "sampled_link_probabilities",
     "surface_features",
+    "write_conllu",
 ]

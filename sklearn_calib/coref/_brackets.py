@@ -73,6 +73,7 @@ class _Open:
     entity: str
     part: tuple[int, int]
     head: int | None
+    body: str  # all that stands after the bracket
 
 
 @dataclass
@@ -124,6 +125,9 @@ class Brackets:
 
         Most files close a bracket by the name of its entity. Some repeat all fields.
         """
+        for i in range(len(brackets) - 1, -1, -1):
+            if brackets[i].body == closer:
+                return brackets.pop(i)
         parsed = self._parse(closer, 0)
         part = parsed.part if "[" in closer else None
         for name in (_part(closer)[0], parsed.entity):
@@ -142,7 +146,7 @@ class Brackets:
         if "head" in self.fields and self.fields.index("head") < len(values):
             number = values[self.fields.index("head")]
             head = int(number) - 1 if number.isdigit() else None
-        return _Open(start, name, part or (1, 1), head)
+        return _Open(start, name, part or (1, 1), head, body)
 
     def _close(self, bracket: _Open, end: int) -> None:
         number, total = bracket.part
