@@ -129,13 +129,11 @@ class ProbabilityMaps:
             ),
         )
         drawn = {"slope": slope, "intercept": middle, "floor": ends[:, 0], "cap": ends[:, 1]}
-        return {
-            name: (
-                float(values.mean()),
-                *(float(end) for end in np.quantile(values, [tail, 1.0 - tail])),
-            )
-            for name, values in drawn.items()
-        }
+        found = {}
+        for name, values in drawn.items():
+            low, high = np.quantile(values, [tail, 1.0 - tail]).tolist()
+            found[name] = (float(values.mean()), low, high)
+        return found
 
 
 def draw_maps(
