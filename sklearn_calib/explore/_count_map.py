@@ -260,7 +260,7 @@ class _Rows:
         return np.maximum(lacking, 1e-12), np.maximum(extra, 1e-12)
 
     def slopes(self, factors: Array, step: float) -> tuple[Array, Array]:
-        """Return gradient and information at the first of some factors; the others are a step off."""
+        """Return gradient and information at the first of some factors, a step from the others."""
         heights = self.log_likelihood(factors)
         gradient = (heights[1:] - heights[0]) / step
         rates = np.stack(_rates(factors, self.sums))
