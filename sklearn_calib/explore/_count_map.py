@@ -23,15 +23,17 @@ from sklearn_calib.explore._slice_sampling import draw_posterior
 # the count. Priors, as median and spread of logs, are of the product and the ratio of the
 # first two, because a model that errs more than it says errs more in both directions.
 _MEDIAN = np.log([1.0, 1.0, 0.01, 0.01])
-_SPREAD = np.array([0.8, 0.4, 1.5, 1.5])
+_SPREAD = np.array([0.8, 0.5, 1.5, 1.5])
 _N_FACTORS = len(_MEDIAN)
 _TURN = np.array([[1.0, 1.0, 0.0, 0.0], [1.0, -1.0, 0.0, 0.0], [0, 0, 1.0, 0], [0, 0, 0, 1.0]])
 # How far keys differ, and how unsure that is.
-_KEY_SPREAD = np.log([0.25, 0.4, 0.7, 0.7])
+_KEY_SPREAD = np.log([0.3, 0.5, 0.8, 0.8])
 _KEY_DOUBT = 0.7
 # Rows without an error, and where the model expects hardly any, matter through sums only:
 # log I0(2 sqrt(lacking extra)) is the product to the first order, and below lacking + extra.
 _QUIET = 0.01
+# The dispersion of a key is drawn towards that of all keys by as many errors as this.
+_COMMON_ERRORS = 10.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +48,7 @@ class CountMaps:
         the key's frequency and to the count.
     frequency : ndarray of shape (n_keys,)
         The mean count of a document, according to the model.
-    dispersion : float
+    dispersion : ndarray of shape (n_keys,)
         How much more errors vary than Poisson variables, because they come
         together in some documents; at least 1.
     n_answers : int
@@ -55,7 +57,7 @@ class CountMaps:
 
     factors: Array
     frequency: Array
-    dispersion: float
+    dispersion: Array
     n_answers: int
 
     @property
@@ -103,8 +105,8 @@ class CountMaps:
         key_of = np.zeros(n_cells, dtype=np.int64)
         key_of[at] = code
         lacking, extra = _rates(self.factors[:, key_of], sums)
-        drawn = start + _spread_counts(lacking, self.dispersion, rng)
-        drawn -= _spread_counts(extra, self.dispersion, rng)
+        drawn = start + _spread_counts(lacking, self.dispersion[key_of], rng)
+        drawn -= _spread_counts(extra, self.dispersion[key_of], rng)
         return np.maximum(drawn, 0.0)
 
 
@@ -159,19 +161,18 @@ def draw_count_maps(
         own = z[:, 2 * _N_FACTORS :].reshape(len(z), -1, _N_FACTORS) if many else 0.0
         return _factors(z, own)
 
-    dispersion = 1.0
+    dispersion = np.ones(len(known))
     z = np.zeros((1, n_parameters))
     # The dispersion is that around the middle of a first round.
     for last, n_round in ((False, 50), (True, n_draws)):
 
-        def log_likelihood(z: Array, dispersion: float = dispersion) -> Array:
-            return rows.log_likelihood(factors(z)) / dispersion
+        def log_likelihood(z: Array, dispersion: Array = dispersion) -> Array:
+            return rows.log_likelihood(factors(z), dispersion)
 
-        def slopes(z: Array, dispersion: float = dispersion) -> tuple[Array, Array]:
+        def slopes(z: Array, dispersion: Array = dispersion) -> tuple[Array, Array]:
             step = 1e-4
             some = factors(np.vstack([z, z + step * np.eye(n_parameters)]))
-            gradient, information = rows.slopes(some, step)
-            return gradient / dispersion, information / dispersion
+            return rows.slopes(some, dispersion, step)
 
         z = draw_posterior(log_likelihood, slopes, n_parameters, n_draws=n_round, rng=rng)
         if not last:
@@ -180,7 +181,9 @@ def draw_count_maps(
     if many:
         found[:] = _factors(z, rng.standard_normal(found.shape))
     found[:, known] = factors(z)
-    return CountMaps(found, rate, dispersion, len(y))
+    spread = np.full(n_keys, dispersion.mean() if len(known) else 1.0)
+    spread[known] = dispersion
+    return CountMaps(found, rate, spread, len(y))
 
 
 def _factors(z: Array, own: Array | float) -> Array:
@@ -212,12 +215,11 @@ def _rates(factors: Array, parts: Array) -> tuple[Array, Array]:
     return lacking, factors[..., 1] * parts[1] + factors[..., 3] * parts[3]
 
 
-def _spread_counts(rate: Array, dispersion: float, rng: np.random.Generator) -> Array:
+def _spread_counts(rate: Array, dispersion: Array, rng: np.random.Generator) -> Array:
     """Draw counts whose variance is the dispersion times their mean."""
-    if dispersion > 1.0 + 1e-9:
-        scale = dispersion - 1.0
-        rate = rng.gamma(rate / scale) * scale
-    return rng.poisson(np.minimum(rate, 1e15)).astype(float)
+    scale = np.maximum(dispersion - 1.0, 1e-9)
+    mixed = np.where(dispersion > 1.0 + 1e-9, rng.gamma(rate / scale) * scale, rate)
+    return rng.poisson(np.minimum(mixed, 1e15)).astype(float)
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,23 +272,24 @@ class _Rows:
         first = order * np.log(0.5 * x) - special.gammaln(order + 1.0)
         return np.where(x < 1e-3, first, np.log(np.maximum(scaled, 1e-300)) + x)
 
-    def log_likelihood(self, factors: Array) -> Array:
+    def log_likelihood(self, factors: Array, dispersion: Array) -> Array:
         """Return the log-likelihood of differences of Poisson variables (Skellam 1946)."""
         lacking, extra = self._positive(factors)
         ratio = 0.5 * self.off * (np.log(lacking) - np.log(extra))
-        total = (ratio + self._bessel(lacking, extra)).sum(axis=1)
-        total -= np.add(*_rates(factors, self.sums)).sum(axis=1)
+        total = (ratio + self._bessel(lacking, extra)) @ (1.0 / dispersion[self.key])
+        total -= np.add(*_rates(factors, self.sums)) @ (1.0 / dispersion)
         product = np.einsum("nki,nkj,ijk->nk", factors[..., ::2], factors[..., 1::2], self.products)
         most = np.add(*_rates(factors, self.quiet_sums))
-        return total + (product * most / np.maximum(product + most, 1e-300)).sum(axis=1)
+        both = product * most / np.maximum(product + most, 1e-300)
+        return total + both @ (1.0 / dispersion)
 
     def _positive(self, factors: Array) -> tuple[Array, Array]:
         lacking, extra = _rates(factors[:, self.key], self.parts)
         return np.maximum(lacking, 1e-12), np.maximum(extra, 1e-12)
 
-    def slopes(self, factors: Array, step: float) -> tuple[Array, Array]:
+    def slopes(self, factors: Array, dispersion: Array, step: float) -> tuple[Array, Array]:
         """Return gradient and information at the first of some factors, a step from the others."""
-        heights = self.log_likelihood(factors)
+        heights = self.log_likelihood(factors, dispersion)
         gradient = (heights[1:] - heights[0]) / step
         change = (factors[1:] - factors[0]) / step
         information = np.zeros((len(change), len(change)))
@@ -299,13 +302,16 @@ class _Rows:
                     product = parts[one] * parts[other] * weight
                     by_key = np.bincount(self.all_key, product, minlength=factors.shape[1])
                     left, right = change[..., side + 2 * one], change[..., side + 2 * other]
-                    information += (left * by_key) @ right.T
+                    information += (left * (by_key / dispersion)) @ right.T
         return gradient, information
 
-    def dispersion(self, factors: Array) -> float:
-        """Return the mean square of errors relative to their variance, at least 1."""
+    def dispersion(self, factors: Array) -> Array:
+        """Return mean squares of errors relative to their variances by key, at least 1."""
         lacking, extra = self._positive(factors)
-        down, up = _rates(factors, self.sums)
         # Quiet rows have next to no error, and their rates are part of the sums.
-        square = np.square(self.off - (lacking - extra)[0]).sum()
-        return max(1.0, float(square / max((down + up).sum(), 1e-12)))
+        square = np.square(self.off - (lacking - extra)[0])
+        squares = np.bincount(self.key, square, minlength=factors.shape[1])
+        rates = np.add(*_rates(factors, self.sums))[0]
+        common = max(1.0, float(squares.sum() / max(rates.sum(), 1e-12)))
+        own = (squares + _COMMON_ERRORS * common) / (rates + _COMMON_ERRORS)
+        return np.maximum(own, 1.0)
