@@ -687,6 +687,110 @@ def recalibration_coreference(found: Row) -> str:
     )
 
 
+# --- counts.json
+
+
+def share_range(values: Iterable[float | None]) -> str:
+    """Return the least and the largest of some shares, in percent."""
+    known = [value for value in values if value is not None]
+    if not known:
+        return "–"
+    low, high = (f"{100 * value:.0f}" for value in (min(known), max(known)))
+    return low if low == high else f"{low}–{high}"
+
+
+def width(value: float | None) -> str:
+    return "–" if value is None else f"{value:.1f}"
+
+
+def counts_methods(result: Row) -> str:
+    """Return how often every method's intervals hold, over all settings."""
+    rows = result["simulation"]
+    found = []
+    for law, n, method in dict.fromkeys((row["law"], row["n"], row["method"]) for row in rows):
+        own = [row for row in rows if (row["law"], row["n"], row["method"]) == (law, n, method)]
+        right = next((row for row in own if row["shape"] == "calibrated"), {})
+        totals = [row["total_coverage"] for row in own if row["total_coverage"] is not None]
+        found.append(
+            (
+                law,
+                str(n),
+                method,
+                share_range(row["period_coverage"] for row in own),
+                share_range(totals),
+                f"{100 * sum(totals) / len(totals):.0f}",
+                width(right.get("period_width")),
+                width(right.get("total_width")),
+                share_range(row["below_zero"] for row in own),
+            )
+        )
+    header = (
+        "events",
+        "read",
+        "method",
+        "periods held, %",
+        "totals held, %",
+        "mean",
+        "width, period",
+        "width, total",
+        "below 0, %",
+    )
+    settings = len({row["shape"] for row in rows})
+    ours, peers = (
+        max((row["replications"] for row in rows if (row["method"] in OWN) is own), default=0)
+        for own in (True, False)
+    )
+    note = (
+        f"2,000 documents in ten periods; {settings} ways in which probabilities are right or "
+        f"wrong, each with {ours} replications ({peers} for other packages). Ranges are over the "
+        "ways; the mean is that of totals; widths are those of the calibrated model."
+    )
+    return paragraphs(note, table("Intervals of 95 % and how often they hold", header, found))
+
+
+OWN = ("plain", "recalibrated", "design")
+
+
+def counts_settings(result: Row) -> str:
+    """Return how often plain and corrected intervals hold, by what is wrong with the model."""
+    rows = {
+        (row["law"], row["shape"], row["n"], row["method"]): row for row in result["simulation"]
+    }
+    found = []
+    for law, shape in dict.fromkeys(key[:2] for key in rows):
+        cells = []
+        for n in (100, 300):
+            for method in ("plain", "recalibrated"):
+                row = rows.get((law, shape, n, method))
+                # The plain posterior does not depend on how many are read.
+                if row is None or (method == "plain" and n == 100):
+                    continue
+                cells.append(
+                    f"{percent(row['period_coverage'])} / {percent(row['total_coverage'])}"
+                )
+        if len(cells) == 3:
+            found.append((law, shape, cells[1], cells[0], cells[2]))
+    header = ("events", "the model", "plain", "corrected, 100 read", "corrected, 300 read")
+    return table("Periods and totals that the intervals hold, %", header, found)
+
+
+def counts_text(result: Row) -> str:
+    """Return how often the gold counts of real text are held."""
+    rows = [
+        (
+            row["corpus"],
+            f"{row['n_sentences']:,}",
+            str(row["n_keys"]),
+            percent(row["plain"]),
+            percent(row["corrected"]),
+            f"{row['width_ratio']:.1f}",
+        )
+        for row in result["text"]
+    ]
+    header = ("counts", "sentences", "kinds", "plain, %", "corrected, %", "times as wide")
+    return table("Gold counts that the intervals hold, with 100 sentences read", header, rows)
+
+
 # --- all of them
 
 # Name of the table, numbers, function, script that measures.
@@ -717,6 +821,10 @@ MAKERS: tuple[Maker, ...] = (
         "thesis_studies.json",
         thesis_sample_size,
         "benchmarks/thesis_studies.py",
+    ),
+    *(
+        (function.__name__, "counts.json", function, "benchmarks/counts.py")
+        for function in (counts_methods, counts_settings, counts_text)
     ),
     *(
         (function.__name__, "recalibration.json", function, "benchmarks/recalibration.py")
