@@ -15,6 +15,7 @@ from sklearn_calib.coref._document import Document
 from sklearn_calib.coref._entities import Entity, entity_probability
 from sklearn_calib.coref._extended_features import extended_features
 from sklearn_calib.coref._find_mentions import find_mentions
+from sklearn_calib.coref._model_file import load_antecedent_model, save_antecedent_model
 from sklearn_calib.coref._parsers import document_from_spacy, document_from_stanza
 from sklearn_calib.coref._score_ranker import ScoreRanker
 from sklearn_calib.coref._scores import (
@@ -44,10 +45,12 @@ __all__ = [
     "extended_features",
     "find_mentions",
     "link_probabilities",
+    "load_antecedent_model",
     "read_conll2012",
     "read_conllu",
     "sample_entities",
     "sampled_link_probabilities",
+    "save_antecedent_model",
     "surface_features",
     "transfer_entities",
 ]
