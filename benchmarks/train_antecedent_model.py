@@ -97,7 +97,7 @@ def calibration(model, documents, *, simulations, min_proba=0.0):
     null = calibration_null(
         model,
         documents,
-        None,
+        [document.entities for document in documents],
         n_simulations=simulations,
         bin_size=BIN_SIZE,
         min_proba=min_proba,
@@ -143,6 +143,36 @@ def measure(model, gold, aligned, *, simulations=0):
                 model, documents, simulations=simulations, min_proba=0.05
             )
     return rows
+
+
+NOTICE = """\
+The coreference model in english.npz was trained on documents of the Georgetown University
+Multilayer Corpus (GUM), version 11.1, https://gucorpling.org/gum/
+
+    Amir Zeldes (2017), "The GUM corpus: creating multilayer resources in the classroom",
+    Language Resources and Evaluation 51(3), 581-612.
+
+The annotations are by the GUM team, and licensed under CC BY 4.0
+(https://creativecommons.org/licenses/by/4.0/). The texts have the licences of their sources,
+listed below by kind of text and document by document. Kinds of text that may not be used
+commercially (essays, fiction, letters, podcasts, wikiHow, Reddit) and speeches, not all of
+which state a licence, were left out. The model holds words that are frequent in these
+documents and weights that were learnt from them, and no text. As far as it is an adaptation
+of texts under a ShareAlike licence, it may be used under CC BY-SA 4.0
+(https://creativecommons.org/licenses/by-sa/4.0/). benchmarks/train_antecedent_model.py makes
+the model and this list.
+
+"""
+
+
+def write_notice(documents, path):
+    """Write who made the texts that were learnt from, and under which licences they are."""
+    lines = [f"{genre}: {licence}" for genre, licence in FREE_GENRES.items()]
+    for document in documents:
+        about = document.metadata
+        parts = [document.id, about["author"], about["title"], about["sourceURL"]]
+        lines.append("; ".join(" ".join(part.split()) for part in parts))
+    path.write_text(NOTICE + "\n".join(lines) + "\n", encoding="utf-8")
 
 
 def rounded(value):
@@ -225,6 +255,7 @@ def main():
             path.unlink()
         print(json.dumps(rounded(found["limits"])), flush=True)
         save_antecedent_model(model, MODEL, min_weight=MIN_WEIGHT)
+        write_notice(free, MODEL.with_name("english_notice.txt"))
     shipped = load_antecedent_model("english")
     found["bytes"] = MODEL.stat().st_size
     found["min_weight"] = MIN_WEIGHT
