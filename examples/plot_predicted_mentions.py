@@ -36,8 +36,8 @@ print(predicted[0])
 # Which is which
 # --------------
 # :func:`~sklearn_calib.coref.align_mentions` finds the true mention of each predicted one, and
-# :func:`~sklearn_calib.coref.transfer_entities` gives predicted mentions the true entities. A mention
-# without a true one is an entity of its own.
+# :func:`~sklearn_calib.coref.transfer_entities` gives predicted mentions the true entities. A
+# mention without a true one is an entity of its own.
 
 from sklearn_calib.coref import align_mentions, transfer_entities
 
@@ -75,8 +75,8 @@ for name, model in models.items():
 # Calibration
 # -----------
 # The model that has only seen true mentions expects the antecedent of a pronoun to be among the
-# mentions. Where the program missed it, the model links the pronoun to something else: its links look
-# more probable than they are. The other model has learnt that antecedents may be missing.
+# mentions. Where the program missed it, the model links the pronoun to something else: its links
+# look more probable than they are. The other model has learnt that antecedents may be missing.
 
 import matplotlib.pyplot as plt
 
