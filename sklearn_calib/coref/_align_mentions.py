@@ -126,7 +126,7 @@ def transfer_entities(gold: Document, predicted: Document, *, match: str = "head
     if gold.entities is None:
         raise ValueError(f"gold, document {gold.id!r}, has no entities to transfer.")
     found = align_mentions(gold, predicted, match=match)
-    # Numbers below zero cannot be those of a true entity of this list.
+    # Entities have names here, so that a new one cannot be taken for a true one.
     names = [("gold", int(gold.entities[g])) if g >= 0 else ("new", i) for i, g in enumerate(found)]
     return predicted.replace(entities=names)
 
@@ -159,10 +159,6 @@ def span_array(values: Any, name: str) -> Array:
 
 def comparable(gold: Document, predicted: Document) -> tuple[Array, Array]:
     """Return the mentions of two documents in places that can be compared."""
-    sizes = [
-        np.cumsum([0, *(len("".join(token.split())) for token in document.tokens)])
-        for document in (gold, predicted)
-    ]
     texts = ["".join("".join(d.tokens).split()) for d in (gold, predicted)]
     if texts[0] != texts[1]:
         if len(gold.tokens) != len(predicted.tokens):
@@ -178,9 +174,13 @@ def comparable(gold: Document, predicted: Document) -> tuple[Array, Array]:
                 "compared within one text."
             )
         return gold.mentions, predicted.mentions
-    if all(len(size) == len(sizes[0]) and (size == sizes[0]).all() for size in sizes):
-        return gold.mentions, predicted.mentions
-    return sizes[0][gold.mentions], sizes[1][predicted.mentions]
+    return _in_characters(gold), _in_characters(predicted)
+
+
+def _in_characters(document: Document) -> Array:
+    """Return start, end and head of mentions in characters, white space left out."""
+    sizes = [len("".join(token.split())) for token in document.tokens]
+    return np.cumsum([0, *sizes])[document.mentions]
 
 
 def matched_places(gold: Array, predicted: Array, match: str) -> Array:
