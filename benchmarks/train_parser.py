@@ -4,7 +4,7 @@
     python benchmarks/train_parser.py --data-home FOLDER --out pipeline
 
 No pretrained pipeline is needed. Words, tags, lemmas and parses are learnt from
-GUM's training part for a fixed number of steps (about 20 minutes on one core),
+GUM's training part for a fixed number of steps (about ten minutes on one core),
 and measured on its test part twice: on the raw text and on the words of the
 treebank. The pipeline itself is not a part of the package, because some of GUM's
 texts may not be used commercially.
@@ -155,7 +155,7 @@ gpu_allocator = ${system.gpu_allocator}
 dropout = 0.1
 patience = 0
 max_epochs = 0
-max_steps = 4000
+max_steps = 2500
 eval_frequency = 500
 accumulate_gradient = 1
 
@@ -279,7 +279,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data-home", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True, help="where to save the pipeline")
-    parser.add_argument("--steps", type=int, default=4000)
+    parser.add_argument("--steps", type=int, default=2500)
     parser.add_argument(
         "--half", type=int, choices=(0, 1), help="train on every second document of the free genres"
     )

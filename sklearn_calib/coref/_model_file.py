@@ -24,6 +24,7 @@ _ARRAYS = ("header", "typed", "places", "weights")
 
 # A file that asks for more weights than this is broken: the largest real models have 10 million.
 _MOST_WEIGHTS = 200_000_000
+_MOST_BYTES = 12 * _MOST_WEIGHTS  # unpacked
 
 # Models that come with the package, in the folder `data`.
 _SHIPPED = ("english",)
@@ -191,6 +192,10 @@ def _read(path: Path) -> AntecedentModel:
         return ValueError(f"{path} is not a model that save_antecedent_model wrote: {why}.")
 
     try:
+        with zipfile.ZipFile(path) as packed:
+            size = sum(entry.file_size for entry in packed.infolist())
+        if size > _MOST_BYTES:
+            raise ValueError(f"{size:,} bytes when unpacked")
         with np.load(path, allow_pickle=False) as archive:
             names = set(getattr(archive, "files", ()))
             arrays = {name: archive[name] for name in _ARRAYS} if names == set(_ARRAYS) else None
