@@ -635,6 +635,27 @@ def antecedent_model(found: Row) -> str:
     return table(title, header, rows)
 
 
+def found_mentions(found: Row) -> str:
+    """How many mentions the rule finds, in true and in machine parses."""
+    labels = {
+        "test, true parses": "parses of the treebank",
+        "test": "parses of the pipeline",
+    }
+    rows = [
+        [
+            label,
+            f"{row['true']:,}",
+            f"{row['predicted']:,}",
+            *(f"{row[m][k]:.3f}" for m in ("span", "head") for k in ("precision", "recall")),
+        ]
+        for name, label in labels.items()
+        for row in [found["mentions"][name]]
+    ]
+    title = "Mentions that ``find_mentions`` finds in GUM's test part, by span and by head"
+    header = ["from", "true", "found", "span: precision", "recall", "head: precision", "recall"]
+    return table(title, header, rows)
+
+
 def antecedent_model_by_span(found: Row) -> str:
     """Scores of the whole way from words to entities, against the true documents."""
     names = ("mentions", "muc", "b_cubed", "ceaf_m", "ceaf_e", "blanc", "lea")
@@ -645,8 +666,8 @@ def antecedent_model_by_span(found: Row) -> str:
             label = f"by {kind}"
             rows.append([label, f"{row['conll']:.3f}", *(f"{row[n]['f1']:.3f}" for n in names)])
     title = (
-        "From words to entities: F1 on GUM's test part, with parses, mentions and entities all "
-        "predicted. Mentions are compared by span, or by head as well"
+        "From words to entities: F1 on GUM's test part, with its words, and with parses, mentions "
+        "and entities all predicted. Mentions are compared by span, or by head as well"
     )
     header = ["compared", "CoNLL", "mentions", "MUC", "B³", "CEAF-m", "CEAF-e", "BLANC", "LEA"]
     return table(title, header, rows)
@@ -739,7 +760,12 @@ MAKERS: tuple[Maker, ...] = (
             function,
             "benchmarks/train_antecedent_model.py",
         )
-        for function in (antecedent_model, antecedent_model_by_span, antecedent_model_choices)
+        for function in (
+            antecedent_model,
+            antecedent_model_by_span,
+            antecedent_model_choices,
+            found_mentions,
+        )
     ),
     ("parser", "parser.json", parser, "benchmarks/train_parser.py"),
     *(

@@ -1,14 +1,20 @@
 """Antecedent models in files."""
 
 import json
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
+import sklearn_calib.coref
 from sklearn_calib.coref import (
     AntecedentModel,
+    Document,
+    _model_file,
+    find_mentions,
     load_antecedent_model,
     save_antecedent_model,
     surface_features,
@@ -117,6 +123,13 @@ def test_nothing_is_unpickled(model, tmp_path):
         load_antecedent_model(path)
 
 
+def test_files_that_unpack_to_too_much_are_refused(model, tmp_path, monkeypatch):
+    path = saved(model, tmp_path)
+    monkeypatch.setattr(_model_file, "_MOST_BYTES", 1000)
+    with pytest.raises(ValueError, match=r"cannot be read \([0-9,]+ bytes when unpacked\)"):
+        load_antecedent_model(path)
+
+
 def changed(path, *, entries=None, **arrays):
     """Write the file again with a part of its header, or an array, replaced."""
     with np.load(path) as archive:
@@ -176,3 +189,58 @@ def test_arrays_are_checked(model, tmp_path, name, change, message):
     changed(path, **{name: change})
     with pytest.raises(ValueError, match=message):
         load_antecedent_model(path)
+
+
+NEWS = (
+    "Israel/Israel/PROPN/2/nsubj attacked/attack/VERB/0/root Lebanon/Lebanon/PROPN/2/obj "
+    "././PUNCT/2/punct | Its/its/PRON/2/nmod:poss army/army/NOUN/3/nsubj crossed/cross/VERB/0/root "
+    "the/the/DET/5/det border/border/NOUN/3/obj ././PUNCT/3/punct | The/the/DET/2/det "
+    "president/president/NOUN/3/nsubj said/say/VERB/0/root that/that/SCONJ/6/mark "
+    "he/he/PRON/6/nsubj regretted/regret/VERB/3/ccomp the/the/DET/8/det attack/attack/NOUN/6/obj "
+    "on/on/ADP/10/case Lebanon/Lebanon/PROPN/8/nmod ././PUNCT/3/punct"
+)
+
+
+def news():
+    """Return a short text of three sentences with its parse and the mentions found in it."""
+    layers = {name: [] for name in ("tokens", "lemmas", "upos", "heads", "relations")}
+    starts = []
+    for sentence in NEWS.split(" | "):
+        start = len(layers["tokens"])
+        starts.append(start)
+        for word in sentence.split():
+            form, lemma, upos, head, relation = word.split("/")
+            row = (form, lemma, upos, int(head) + start - 1 if head != "0" else -1, relation)
+            for values, value in zip(layers.values(), row, strict=True):
+                values.append(value)
+    doc = Document("news", layers.pop("tokens"), sentence_starts=starts, **layers)
+    return doc.replace(mentions=find_mentions(doc))
+
+
+def test_the_english_model():
+    model = load_antecedent_model()
+    assert model.features == "extended"
+    doc = news()
+    texts = [doc.mention_text(i) for i in range(len(doc))]
+    assert texts == [
+        "Israel", "Lebanon", "Its", "Its army", "the border", "The president", "he",
+        "the attack on Lebanon", "Lebanon",
+    ]  # fmt: skip
+    [links] = model.predict_proba([doc])
+    link = {(a, b): links[i, j] for i, a in enumerate(texts) for j, b in enumerate(texts) if i < j}
+    assert link["Lebanon", "Lebanon"] > 0.8
+    assert link["The president", "he"] > 0.5
+    assert link["Israel", "Its"] > 2 * link["Lebanon", "Its"]
+    assert link["The president", "he"] > 2 * link["Israel", "he"]
+    assert link["Lebanon", "the border"] < 0.1
+
+
+def test_the_english_model_is_small_and_its_sources_are_named():
+    folder = Path(sklearn_calib.coref.__file__).parent / "data"
+    assert (folder / "english.npz").stat().st_size < 3_000_000
+    notice = (folder / "english_notice.txt").read_text("utf-8")
+    documents = re.findall(r"^GUM_(\w+?)_\w+; [^;]+; .+; https?://\S+$", notice, re.MULTILINE)
+    licences = dict(re.findall(r"^(\w+): (CC BY\S*.*)$", notice, re.MULTILINE))
+    assert len(documents) > 100
+    assert set(documents) == set(licences)
+    assert not any("NC" in licence for licence in licences.values())
