@@ -791,6 +791,127 @@ def counts_text(result: Row) -> str:
     return table("Gold counts that the intervals hold, with 100 sentences read", header, rows)
 
 
+# --- antecedent_model.json
+
+
+def antecedent_model(found: Row) -> str:
+    """How accurate and how well calibrated the model is that ships."""
+    rows = []
+    for name, label in (("gold_mentions", "true"), ("predicted_mentions", "predicted")):
+        row = found["test"][name]
+        for kind, links in (("all", row["links"]), ("likely", row["likely_links"])):
+            rows.append(
+                [
+                    f"{label}, {kind} links",
+                    f"{row['pairwise_f1']:.3f}" if kind == "all" else "–",
+                    f"{row['conll']:.3f}" if kind == "all" else "–",
+                    f"{links['links']:,}",
+                    f"{100 * links['error']:.2f}",
+                    f"{100 * links['floor']:.2f} "
+                    f"[{100 * links['range'][0]:.2f}, {100 * links['range'][1]:.2f}]",
+                    f"{links['pvalue']:.2f}",
+                ]
+            )
+    title = (
+        "The English model on GUM's test part. Pairwise F1 and CoNLL score of the best guess, and "
+        f"the calibration error of links in per cent, in bins of {found['bin_size']:,}, beside "
+        "its floor: mean and 95 % range of what a calibrated model would show. *Likely* links "
+        "have a probability of at least 0.05. Predicted mentions have the entities of the true "
+        "ones that they match"
+    )
+    header = ["mentions", "F1", "CoNLL", "links", "error", "floor", "p"]
+    return table(title, header, rows)
+
+
+def found_mentions(found: Row) -> str:
+    """How many mentions the rule finds, in true and in machine parses."""
+    labels = {
+        "test, true parses": "parses of the treebank",
+        "test": "parses of the pipeline",
+    }
+    rows = [
+        [
+            label,
+            f"{row['true']:,}",
+            f"{row['predicted']:,}",
+            *(f"{row[m][k]:.3f}" for m in ("span", "head") for k in ("precision", "recall")),
+        ]
+        for name, label in labels.items()
+        for row in [found["mentions"][name]]
+    ]
+    title = "Mentions that ``find_mentions`` finds in GUM's test part, by span and by head"
+    header = ["from", "true", "found", "span: precision", "recall", "head: precision", "recall"]
+    return table(title, header, rows)
+
+
+def antecedent_model_by_span(found: Row) -> str:
+    """Scores of the whole way from words to entities, against the true documents."""
+    names = ("mentions", "muc", "b_cubed", "ceaf_m", "ceaf_e", "blanc", "lea")
+    rows = []
+    for match in ("span", "head"):
+        for kind in (match, f"{match}, no singletons"):
+            row = found["test"]["predicted_mentions"][kind]
+            label = f"by {kind}"
+            rows.append([label, f"{row['conll']:.3f}", *(f"{row[n]['f1']:.3f}" for n in names)])
+    title = (
+        "From words to entities: F1 on GUM's test part, with its words, and with parses, mentions "
+        "and entities all predicted. Mentions are compared by span, or by head as well"
+    )
+    header = ["compared", "CoNLL", "mentions", "MUC", "B³", "CEAF-m", "CEAF-e", "BLANC", "LEA"]
+    return table(title, header, rows)
+
+
+def antecedent_model_choices(found: Row) -> str:
+    """What was learnt from, and what the size of the file costs, on the development part."""
+
+    def cells(row: Row) -> list[str]:
+        kinds = (row["dev"][name] for name in ("gold_mentions", "predicted_mentions"))
+        return [f"{kind[score]:.3f}" for kind in kinds for score in ("pairwise_f1", "conll")]
+
+    rows = [
+        [f"trained on {name}", f"{row['documents']}", f"{row['weights']:,}", "–", *cells(row)]
+        for name, row in found["trained_on"].items()
+    ]
+    rows += [
+        [
+            f"weights of at least {limit}",
+            "–",
+            f"{row['weights']:,}",
+            f"{row['bytes'] / 1e6:.2f} MB",
+            *cells(row),
+        ]
+        for limit, row in found["limits"].items()
+    ]
+    title = (
+        "What the model was trained on, and what leaving out small weights costs: pairwise F1 and "
+        "CoNLL score on GUM's development part, with true and with predicted mentions"
+    )
+    header = ["", "documents", "weights", "file", "true: F1", "CoNLL", "predicted: F1", "CoNLL"]
+    return table(title, header, rows)
+
+
+def parser(found: Row) -> str:
+    """How good the parser is that finds the mentions."""
+    names = {
+        "token_f": "words",
+        "tag_acc": "tags",
+        "pos_acc": "parts of speech",
+        "lemma_acc": "lemmas",
+        "dep_uas": "heads",
+        "dep_las": "heads and labels",
+        "sents_f": "sentences",
+    }
+    rows = [
+        [label, *(percent(found["gum_test"][name][key]) for key in names)]
+        for name, label in (("raw_text", "raw text"), ("gold_words", "words of the treebank"))
+    ]
+    title = (
+        "The spaCy pipeline that the benchmark trains on GUM, on GUM's test part, in per cent. It "
+        f"reads {found['gum_test']['words_per_second']:,} words per second"
+    )
+    return table(title, ["from", *names.values()], rows)
+
+
 # --- all of them
 
 # Name of the table, numbers, function, script that measures.
@@ -826,6 +947,21 @@ MAKERS: tuple[Maker, ...] = (
         (function.__name__, "counts.json", function, "benchmarks/counts.py")
         for function in (counts_methods, counts_settings, counts_text)
     ),
+    *(
+        (
+            function.__name__,
+            "antecedent_model.json",
+            function,
+            "benchmarks/train_antecedent_model.py",
+        )
+        for function in (
+            antecedent_model,
+            antecedent_model_by_span,
+            antecedent_model_choices,
+            found_mentions,
+        )
+    ),
+    ("parser", "parser.json", parser, "benchmarks/train_parser.py"),
     *(
         (function.__name__, "recalibration.json", function, "benchmarks/recalibration.py")
         for function in (recalibration_tweets, recalibration_news, recalibration_coreference)

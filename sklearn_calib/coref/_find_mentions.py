@@ -12,14 +12,20 @@ __all__ = ["find_mentions"]
 # Dependents that make one name or one word with their head.
 _INSIDE = frozenset(
     {"compound", "flat", "fixed", "goeswith", "compound:prt", "flat:name", "nmod:npmod"}
+    | {"nmod:desc"}
 )
 _NOMINAL = frozenset({"NOUN", "PROPN", "PRON"})
 # What may stand before a phrase without being a part of it.
-_BEFORE = frozenset({"case", "cc", "mark", "punct", "cop", "prep"})
+_BEFORE = frozenset({"case", "cc", "mark", "punct", "cop", "prep", "discourse", "fixed"})
+# What stands beside a phrase: other phrases, asides, and what cannot be analysed.
+_BESIDE = frozenset({"conj", "cop", "appos", "parataxis", "dep", "list", "discourse", "vocative"})
 # What belongs to the clause, not to the phrase, where a noun is the predicate.
 _OF_CLAUSE = frozenset(
     {"nsubj", "nsubj:pass", "csubj", "aux", "advcl", "parataxis", "advmod", "obl"}
 )
+# Pronouns that open a relative clause repeat the phrase that the clause belongs to.
+_RELATIVE = frozenset({"who", "whom", "which", "that"})
+_BRACKETS = {"(": ")", "[": "]"}
 
 
 def find_mentions(document: Document) -> Array:
@@ -27,6 +33,10 @@ def find_mentions(document: Document) -> Array:
 
     A mention is a noun, a name or a pronoun with all that depends on it,
     without prepositions, conjunctions and punctuation at its ends.
+
+    Conjuncts and appositions are mentions of their own. A name that modifies a
+    noun is one, too (*Israel* in *the Israel lobby*). Relative pronouns and the
+    *there* of *there is* name nothing, and are none.
 
     Parameters
     ----------
@@ -70,10 +80,11 @@ def find_mentions(document: Document) -> Array:
             children[head].append(i)
     found = []
     for i in range(n):
-        if upos[i] not in _NOMINAL or relations[i] in _INSIDE:
+        if upos[i] not in _NOMINAL or _names_nothing(document, i):
             continue
-        # The conjuncts of a phrase are phrases of their own.
-        outside = {"conj", "cop"}
+        if relations[i] in _INSIDE and not _is_name_before_noun(document, i):
+            continue
+        outside = _BESIDE
         if any(relations[child] == "cop" for child in children[i]):
             outside |= _OF_CLAUSE
         inside, todo = {i}, [child for child in children[i] if relations[child] not in outside]
@@ -87,11 +98,46 @@ def find_mentions(document: Document) -> Array:
             start -= 1
         while end + 1 in inside:
             end += 1
-        while start < i and relations[start] in _BEFORE:
+        # An adverb of the whole phrase, as in "only one study".
+        while start < i and (
+            relations[start] in _BEFORE or (relations[start] == "advmod" and heads[start] == i)
+        ):
             start += 1
         while end > i and relations[end] in ("punct", "cc"):
             end -= 1
-        found.append((start, end + 1, i))
+        found.append((start, _closed(document, start, end + 1), i))
     if not found:
         return np.empty((0, 3), dtype=np.intp)
     return np.array(sorted(set(found)), dtype=np.intp)
+
+
+def _names_nothing(document: Document, i: int) -> bool:
+    """Tell whether a token is a relative pronoun, or the "there" of "there is"."""
+    head, word = document.heads[i], document.tokens[i].lower()
+    if document.upos[i] != "PRON":
+        return False
+    if document.relations[i] == "expl":
+        return word == "there"
+    return word in _RELATIVE and head >= 0 and document.relations[head] == "acl:relcl"
+
+
+def _is_name_before_noun(document: Document, i: int) -> bool:
+    """Tell whether a token is a name that modifies a noun which is none."""
+    return (
+        document.relations[i] == "compound"
+        and document.upos[i] == "PROPN"
+        and document.upos[document.heads[i]] != "PROPN"
+    )
+
+
+def _closed(document: Document, start: int, end: int) -> int:
+    """Return the end of a phrase with the bracket that closes one within it."""
+    words = document.tokens[start:end].tolist()
+    for opening, closing in _BRACKETS.items():
+        if (
+            end < len(document.tokens)
+            and document.tokens[end] == closing
+            and words.count(opening) > words.count(closing)
+        ):
+            return end + 1
+    return end
