@@ -15,6 +15,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from sklearn_calib._results import printable
 from sklearn_calib._validation import Array
 
 FORMATS = {
@@ -35,7 +36,7 @@ _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,14}")
 _STEP = 50_000
 
 
-class FileError(Exception):
+class FileError(ValueError):
     """What is wrong with the file, in one line."""
 
 
@@ -50,7 +51,7 @@ class Progress:
         if not self.stream.isatty() or time.monotonic() - self.last < 0.5:
             return
         part = "" if share is None else f" ({share:.0%})"
-        self.stream.write(f"\rreading {self.path.name}: {rows:,} rows{part} ")
+        self.stream.write(f"\rreading {printable(self.path.name)}: {rows:,} rows{part} ")
         self.stream.flush()
         self.last, self.shown = time.monotonic(), True
 
