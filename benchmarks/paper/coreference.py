@@ -123,7 +123,7 @@ def describe(
     queries = posterior.calibration_queries(documents, entities)
     base = queries.y_true.mean()
     brier = score_decomposition(queries, bin_size=BIN_SIZE)
-    scores = coreference_scores(entities, posterior.predict())
+    scores = coreference_scores(entities, posterior.predict(), same_mentions=True)
     row = {
         "name": name,
         "documents": len(documents),

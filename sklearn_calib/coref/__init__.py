@@ -1,5 +1,6 @@
 """Coreference: documents, link probabilities, sampled entities and the antecedent model."""
 
+from sklearn_calib.coref._align_mentions import align_mentions, transfer_entities
 from sklearn_calib.coref._antecedent_model import AntecedentModel
 from sklearn_calib.coref._antecedent_scores import antecedent_proba_from_scores
 from sklearn_calib.coref._clusters import (
@@ -14,13 +15,20 @@ from sklearn_calib.coref._document import Document
 from sklearn_calib.coref._entities import Entity, entity_probability
 from sklearn_calib.coref._extended_features import extended_features
 from sklearn_calib.coref._find_mentions import find_mentions
+from sklearn_calib.coref._model_file import load_antecedent_model, save_antecedent_model
 from sklearn_calib.coref._parsers import document_from_spacy, document_from_stanza
 from sklearn_calib.coref._score_ranker import ScoreRanker
-from sklearn_calib.coref._scores import CoreferenceScores, PrecisionRecall, coreference_scores
+from sklearn_calib.coref._scores import (
+    BlancScore,
+    CoreferenceScores,
+    PrecisionRecall,
+    coreference_scores,
+)
 from sklearn_calib.coref._surface_features import MentionFeatures, surface_features
 
 __all__ = [
     "AntecedentModel",
+    "BlancScore",
     "CoreferenceScores",
     "Document",
     "Entity",
@@ -28,6 +36,7 @@ __all__ = [
     "PrecisionRecall",
     "SampledLinks",
     "ScoreRanker",
+    "align_mentions",
     "antecedent_proba_from_scores",
     "coreference_scores",
     "document_from_spacy",
@@ -36,9 +45,12 @@ __all__ = [
     "extended_features",
     "find_mentions",
     "link_probabilities",
+    "load_antecedent_model",
     "read_conll2012",
     "read_conllu",
     "sample_entities",
     "sampled_link_probabilities",
+    "save_antecedent_model",
     "surface_features",
+    "transfer_entities",
 ]

@@ -37,6 +37,7 @@ _UPOS = {
     "SYM": "SYM",
 }
 
+_BEGIN = re.compile(r"#\s*begin document\b\s*(?:\((?P<name>.*)\))?(?P<rest>.*)")
 # The word "#" with its brackets, which is not a comment.
 _HASH = re.compile(r"#\s+([-_*]|\S*[()]\S*)\s*$")
 
@@ -51,14 +52,16 @@ def _universal(tag: str) -> str:
 def read_conll2012(source: Source, *, unbalanced: str = "warn") -> list[Document]:
     r"""Read documents with their mentions from CoNLL-2012 columns.
 
-    OntoNotes (`*_conll`) and LitBank come in this form: one word per line, the
-    word in the fourth column and the coreference brackets in the last.
+    OntoNotes (`*_conll`), LitBank and the files of the CoNLL reference scorer
+    come in this form: one word per line, and the coreference brackets in the
+    last column.
 
     Parameters
     ----------
     source : path, file or iterable of str
         A file name (plain or ending in .gz), an open text file, or lines.
-        Lines with two columns are a word and its brackets.
+        A line has two columns or more, between tabs or blanks. The word is in
+        the fourth column if there are five or more, else in the last but one.
     unbalanced : {"warn", "raise", "ignore"}, default="warn"
         What to do about brackets that do not match. Such mentions are left
         out.
@@ -75,9 +78,11 @@ def read_conll2012(source: Source, *, unbalanced: str = "warn") -> list[Document
 
     Notes
     -----
-    Penn Treebank tags become universal parts of speech. The format holds no
+    From eleven columns on, the fifth holds Penn Treebank tags, which become
+    universal parts of speech, and the tenth the speaker. The format holds no
     dependencies, so `heads` and `relations` are None. A mention that ends in
-    another sentence than it starts is reported like an unbalanced one.
+    another sentence than it starts is reported like an unbalanced one. An empty
+    last column stands for a word without brackets.
 
     Examples
     --------
@@ -101,7 +106,7 @@ def read_conll2012(source: Source, *, unbalanced: str = "warn") -> list[Document
     with open_lines(source) as lines:
         for number, raw in enumerate(lines, start=1):
             line = raw.rstrip("\r\n")
-            if line.startswith(("#begin document", "# newdoc id")):
+            if _BEGIN.match(line) or line.startswith("# newdoc id"):
                 finish()
                 text = _Text(_id_of(line))
             elif line.startswith(("#end document", "# ")) and not _HASH.match(line):
@@ -118,11 +123,14 @@ def read_conll2012(source: Source, *, unbalanced: str = "warn") -> list[Document
 
 
 def _id_of(line: str) -> str:
-    match = re.match(r"#begin document \((.*)\)(?:; part 0*(\d+))?", line)
+    match = _BEGIN.match(line)
     if match is None:
         return line.partition("=")[2].strip() or line.lstrip("# ")
-    part = int(match[2] or 0)
-    return f"{match[1]}_{part}" if part else match[1]
+    if match["name"] is None:
+        return match["rest"].strip(" ;") or "document"
+    part = re.match(r"; part 0*(\d+)", match["rest"])
+    number = int(part[1]) if part else 0
+    return f"{match['name']}_{number}" if number else match["name"]
 
 
 class _Text:
@@ -135,23 +143,24 @@ class _Text:
         self.speaker: str | None = None
 
     def add(self, line: str, where: str) -> None:
-        cells = line.split("\t") if "\t" in line else line.split()
+        stripped = line.rstrip()
+        cells = stripped.split("\t") if "\t" in stripped else stripped.split()
+        if len(cells) == 1 and stripped != line:
+            cells.append("_")  # an empty last column
         builder = self.builder
         at = len(builder.tokens)
         tag = "_"
-        if len(cells) == 2:
-            builder.tokens.append(cells[0])
-        elif len(cells) >= 11:
-            builder.tokens.append(cells[3])
+        if len(cells) < 2:
+            raise ValueError(
+                f"{where}: a line has at least 2 columns, a word and its brackets; this one has "
+                f"{len(cells)}: {line[:60]!r}."
+            )
+        builder.tokens.append(cells[3] if len(cells) >= 5 else cells[-2])
+        if len(cells) >= 11:
             if cells[4] not in ("_", "-", "*"):
                 tag = _universal(cells[4])
             if cells[9] not in ("_", "-", "*"):
                 self.speaker = cells[9]
-        else:
-            raise ValueError(
-                f"{where}: a line has 2 columns, or at least 11 as in CoNLL-2012; this one has "
-                f"{len(cells)}: {line[:60]!r}."
-            )
         builder.layers["upos"].append(tag)
         self.brackets.read(cells[-1], at, at + 1)
 

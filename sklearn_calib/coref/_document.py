@@ -62,6 +62,14 @@ class Document(Result):
         Who speaks each sentence.
     metadata : mapping, default=None
         Anything else.
+    text : str, default=None
+        The text as it was written, with its spaces and line breaks.
+    offsets : array-like of int of shape (n_tokens, 2), default=None
+        Where each token starts and ends (exclusive) in the text, in characters.
+        Tokens do not overlap, but the words of a contraction may share one
+        place. Text and offsets come together.
+    title : str, default=None
+        What the document is called.
 
     Attributes
     ----------
@@ -81,10 +89,13 @@ class Document(Result):
         One entry per sentence.
     metadata : mapping
         Read-only; empty where nothing was given.
+    offsets : ndarray of int of shape (n_tokens, 2) or None
+        Characters of the text from which and to which each token runs.
 
     See Also
     --------
     read_conllu : Reads documents from a file.
+    document_from_spacy : Makes a document from a spaCy Doc.
 
     Examples
     --------
@@ -115,6 +126,9 @@ class Document(Result):
     genre: str | None = None
     speakers: Any = None
     metadata: Any = None
+    text: str | None = None
+    offsets: Any = None
+    title: str | None = None
 
     _shows_table = False
 
@@ -152,6 +166,12 @@ class Document(Result):
             set_("entities", self._entities())
         set_("date", as_date(self.date, f"Document {self.id!r}"))
         set_("metadata", MappingProxyType(dict(self.metadata or {})))
+        for name in ("text", "title"):
+            if not isinstance(getattr(self, name), (str, type(None))):
+                raise TypeError(
+                    f"Document {self.id!r}: {name} must be a str, got {getattr(self, name)!r}."
+                )
+        set_("offsets", self._offsets(n))
         for name in (*_LAYERS, "sentence_starts", "mentions"):
             array = getattr(self, name)
             if array is not None:
@@ -187,6 +207,39 @@ class Document(Result):
                 f"the number of tokens ({n}); got {starts[:10].tolist()}."
             )
         return starts
+
+    def _offsets(self, n: int) -> Array | None:
+        if (self.text is None) != (self.offsets is None):
+            given, other = ("offsets", "text") if self.text is None else ("text", "offsets")
+            raise ValueError(
+                f"Document {self.id!r} has {given} but no {other}: pass both, or neither."
+            )
+        if self.text is None:
+            return None
+        if n == 0:
+            return np.empty((0, 2), dtype=np.intp)
+        size = len(self.text)
+        places = _integers(self.offsets, f"Document {self.id!r}: offsets", (n, 2))
+        start, end = places[:, 0], places[:, 1]
+        self._refuse(
+            (start < 0) | (end <= start) | (end > size),
+            "token",
+            lambda i: (
+                f"covers characters {start[i]} to {end[i]} (exclusive), which is not a part of "
+                f"the {size} characters"
+            ),
+        )
+        back = np.zeros(n, dtype=bool)
+        back[1:] = (start[1:] < end[:-1]) & (places[1:] != places[:-1]).any(axis=1)
+        self._refuse(
+            back,
+            "token",
+            lambda i: (
+                f"starts at character {start[i]}, before token {i - 1} ends at {end[i - 1]}; "
+                "tokens must not overlap, unless they share one place"
+            ),
+        )
+        return places
 
     def _mentions(self, n: int) -> Array:
         name = f"Document {self.id!r}: mentions"
@@ -339,7 +392,7 @@ class Document(Result):
         return self.replace(mentions=self.mentions[keep], entities=entities)
 
 
-_LAYERS = ("tokens", "lemmas", "upos", "heads", "relations", "entities", "speakers")
+_LAYERS = ("tokens", "lemmas", "upos", "heads", "relations", "entities", "speakers", "offsets")
 
 
 def _fields(document: Document) -> Iterable[dataclasses.Field[Any]]:

@@ -133,9 +133,34 @@ class Encoder:
             columns, indptr = self._columns(s)
             types = np.repeat(self._types(s), np.diff(indptr))
             used.update(np.unique(columns * self.n_types + types).tolist())
-        self.typed = np.array(sorted(used), dtype=np.intp)
-        self.n_typed = len(self.typed)
+        self._set_typed(np.array(sorted(used), dtype=np.intp))
+        return self
+
+    def _set_typed(self, typed: Array) -> None:
+        self.typed = typed
+        self.n_typed = len(typed)
         self.n_weights = sum(int(np.prod(shape)) for shape in Weights.shapes(self))
+
+    def names(self) -> dict[str, Any]:
+        """Return all names that were learnt, in the order of their numbers."""
+        return {
+            "types": list(self.types),
+            "values": {name: list(numbers) for name, numbers in self.values.items()},
+            "sizes": dict(self.sizes),
+        }
+
+    def restore(self, names: Mapping[str, Any], typed: Array) -> Encoder:
+        """Take what `names` returned, and the features with types, in place of `fit`."""
+        self.types = {name: i for i, name in enumerate(names["types"])}
+        self.n_types = len(self.types)
+        self.values = {}
+        self.n_alone = 1
+        for name, values in names["values"].items():
+            self.values[name] = {v: self.n_alone + i for i, v in enumerate(values)}
+            self.n_alone += len(values)
+        self.sizes = dict(names["sizes"])
+        self.n_pair = sum(self.sizes.values())
+        self._set_typed(typed)
         return self
 
     def _types(self, seen: MentionFeatures) -> Array:

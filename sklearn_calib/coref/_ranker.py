@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
@@ -178,7 +179,10 @@ class MentionRanker(BaseEstimator, ABC):
         documents = self._check(X)
         true = true_entities(documents, y)
         predicted = [best_entities(proba) for proba in self._antecedents(documents)]
-        return scored(zip(true, predicted, strict=True)).conll
+        return scored(
+            (truth, guess, np.arange(len(truth)))
+            for truth, guess in zip(true, predicted, strict=True)
+        ).conll
 
     def calibration_questions(
         self,

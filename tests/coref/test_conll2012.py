@@ -33,8 +33,8 @@ def test_conll2012_two_columns():
         a, b = read_conll2012(lines)
     assert spans(a) == [("x", 0)]
     assert len(b) == 0
-    with pytest.raises(ValueError, match=r"line 1: .*this one has 3"):
-        read_conll2012(["a\tb\tc"])
+    with pytest.raises(ValueError, match=r"line 1: .*this one has 1"):
+        read_conll2012(["a"])
 
 
 def test_conll2012_missing_tags():
@@ -50,3 +50,36 @@ def test_conll2012_hash_is_a_word(space):
     [doc] = read_conll2012([*lines, f"#{space}_", f"#{space}-"])
     assert doc.tokens.tolist() == ["#", "1", "#", "#"]
     assert spans(doc) == [("# 1", 0)]
+
+
+def test_files_of_the_reference_scorer():
+    # Five columns, tabs or blanks, brackets without bars, a stray blank at the end, several parts.
+    lines = [
+        "#begin document (x); ",
+        "t\t0\t0\ta1\t(0(1",
+        "t\t0\t1\ta2\t0)1)",
+        "t\t0\t2\tb\t-\t",
+        "",
+        "t 0 0 c (1) ",
+        "#end document",
+        "# begin document (x); part 001",
+        "t -",
+        "t ",
+        "t (1)",
+        "#end document",
+    ]
+    one, two = read_conll2012(lines)
+    assert (one.id, two.id) == ("x", "x_1")
+    assert one.tokens.tolist() == ["a1", "a2", "b", "c"]
+    assert spans(one) == [("a1 a2", 0), ("a1 a2", 1), ("c", 1)]
+    assert two.tokens.tolist() == ["t", "t", "t"]
+    assert spans(two) == [("t", 0)]
+
+
+@pytest.mark.parametrize("n_columns", range(2, 15))
+def test_any_number_of_columns(n_columns):
+    cells = [f"c{k}" for k in range(n_columns - 1)]
+    [doc] = read_conll2012(["#begin document d", "\t".join([*cells, "(7)"])])
+    assert doc.id == "d"
+    assert doc.tokens.tolist() == ["c3" if n_columns >= 5 else f"c{n_columns - 2}"]
+    assert doc.mentions.tolist() == [[0, 1, 0]]

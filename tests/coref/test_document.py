@@ -198,3 +198,40 @@ def test_a_document_shows_its_mentions():
     assert frame["mention"].tolist() == ["Ada", "<b>"]
     assert frame["entity"].tolist() == [0, 1]
     assert "entity" not in doc.replace(entities=None).to_frame()
+
+
+def test_text_and_offsets():
+    text = "The dog of Ada\n saw her."
+    places = [(0, 3), (4, 7), (8, 10), (11, 14), (16, 19), (20, 23), (23, 24)]
+    doc = Document("d", WORDS, text=text, offsets=places, title="A dog")
+    assert [text[a:b] for a, b in doc.offsets] == WORDS
+    assert not doc.offsets.flags.writeable
+    copied = pickle.loads(pickle.dumps(doc.replace(genre="news")))
+    assert (copied.text, copied.title) == (text, "A dog")
+    assert copied.offsets.tolist() == doc.offsets.tolist()
+    assert Document("d", [], text="  ", offsets=[]).offsets.shape == (0, 2)
+    # The words of a contraction share one place.
+    assert Document("d", ["do", "not"], text="don't", offsets=[(0, 5)] * 2).text == "don't"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"text": "a b"}, "has text but no offsets: pass both, or neither"),
+        ({"offsets": [(0, 1), (2, 3)]}, "has offsets but no text"),
+        ({"text": "a b", "offsets": [(0, 1), (2, 4)]}, "token 1 covers characters 2 to 4"),
+        ({"text": "a b", "offsets": [(0, 1), (2, 2)]}, "token 1 covers characters 2 to 2"),
+        ({"text": "a b", "offsets": [(0, 2), (1, 3)]}, "token 1 starts at character 1, before"),
+        ({"text": "a b", "offsets": [(0, 1)]}, r"offsets must have shape \(2, 2\)"),
+    ],
+)
+def test_offsets_that_do_not_fit(options, message):
+    with pytest.raises(ValueError, match=message):
+        Document("d", ["a", "b"], **options)
+
+
+def test_text_and_title_are_strings():
+    with pytest.raises(TypeError, match="title must be a str, got 3"):
+        Document("d", ["a"], title=3)
+    with pytest.raises(TypeError, match="text must be a str, got b'a'"):
+        Document("d", ["a"], text=b"a", offsets=[(0, 1)])

@@ -1,0 +1,178 @@
+"""Antecedent models in files."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from sklearn_calib.coref import (
+    AntecedentModel,
+    load_antecedent_model,
+    save_antecedent_model,
+    surface_features,
+)
+from sklearn_calib.datasets import make_coref_documents
+
+
+@pytest.fixture(scope="module")
+def documents():
+    return make_coref_documents(25, random_state=0).X
+
+
+@pytest.fixture(scope="module", params=["surface", ["surface", "extended"]], ids=str)
+def model(request, documents):
+    return AntecedentModel(features=request.param, max_antecedents=30, min_count=2).fit(documents)
+
+
+def saved(model, folder, **options):
+    path = folder / "model.npz"
+    save_antecedent_model(model, path, **options)
+    return path
+
+
+def test_a_model_comes_back(model, documents, tmp_path):
+    again = load_antecedent_model(saved(model, tmp_path))
+    assert again.get_params() == model.get_params()
+    assert again.types_ == model.types_
+    assert (again.loss_, again.n_iter_) == (model.loss_, model.n_iter_)
+    # Weights are kept in single precision.
+    np.testing.assert_allclose(again.coef_, model.coef_, rtol=1e-6, atol=1e-30)
+    new = make_coref_documents(5, random_state=1).X
+    for one, two in zip(
+        again.predict_antecedent_proba(new), model.predict_antecedent_proba(new), strict=True
+    ):
+        np.testing.assert_allclose(one, two, atol=1e-5)
+    assert clone(again).fit(documents).n_iter_ == model.n_iter_
+    # The same model makes the same file.
+    first = (tmp_path / "model.npz").read_bytes()
+    assert saved(again, tmp_path).read_bytes() == first
+
+
+def test_small_weights_can_be_left_out(model, tmp_path):
+    least = float(np.quantile(np.abs(model.coef_), 0.9))
+    size = saved(model, tmp_path).stat().st_size
+    path = saved(model, tmp_path, min_weight=least)
+    assert path.stat().st_size < size
+    kept = load_antecedent_model(path).coef_
+    large = np.abs(model.coef_) >= least
+    np.testing.assert_allclose(kept, np.where(large, model.coef_, 0.0), rtol=1e-6)
+
+
+def test_parameters_that_changed_after_training_do_not_count(documents, tmp_path):
+    model = AntecedentModel(max_antecedents=10).fit(documents)
+    model.set_params(max_antecedents=None, features="extended")
+    again = load_antecedent_model(saved(model, tmp_path))
+    assert (again.max_antecedents, again.features) == (10, "surface")
+
+
+def test_what_cannot_be_saved_is_refused(documents, tmp_path):
+    path = tmp_path / "model.npz"
+    with pytest.raises(NotFittedError):
+        save_antecedent_model(AntecedentModel(), path)
+    with pytest.raises(TypeError, match="model must be an AntecedentModel, got str"):
+        save_antecedent_model("english", path)
+    own = AntecedentModel(features=["extended", surface_features]).fit(documents[:5])
+    with pytest.raises(TypeError, match="functions cannot be saved"):
+        save_antecedent_model(own, path)
+    assert not path.exists()
+    with pytest.raises(ValueError, match="min_weight must be a finite number from 0"):
+        save_antecedent_model(AntecedentModel().fit(documents[:5]), path, min_weight=-1)
+
+
+def test_files_that_are_something_else(tmp_path):
+    path = tmp_path / "other.npz"
+    with pytest.raises(FileNotFoundError, match=r"no model 'englisch': it should be one of 'eng"):
+        load_antecedent_model("englisch")
+    with pytest.raises(TypeError, match="source must be a name or a path, got int"):
+        load_antecedent_model(3)
+    path.write_bytes(b"not a zip file")
+    with pytest.raises(ValueError, match=r"other\.npz is not a model .*: it cannot be read"):
+        load_antecedent_model(path)
+    with path.open("wb") as file:
+        np.savez(file, a=np.arange(3))
+    with pytest.raises(ValueError, match="it does not hold the arrays of one"):
+        load_antecedent_model(path)
+    with path.open("wb") as file:
+        np.save(file, np.arange(3))
+    with pytest.raises(ValueError, match=r"is not a model"):
+        load_antecedent_model(path)
+
+
+class Bomb:
+    """Says so when it is unpickled."""
+
+    def __reduce__(self):
+        return (pytest.fail, ("a file was unpickled",))
+
+
+def test_nothing_is_unpickled(model, tmp_path):
+    path = saved(model, tmp_path)
+    with np.load(path) as archive:
+        arrays = dict(archive)
+    with path.open("wb") as file:
+        np.savez(file, **{**arrays, "weights": np.array([Bomb()], dtype=object)})
+    with pytest.raises(ValueError, match=r"it cannot be read \(Object arrays"):
+        load_antecedent_model(path)
+
+
+def changed(path, *, entries=None, **arrays):
+    """Write the file again with a part of its header, or an array, replaced."""
+    with np.load(path) as archive:
+        content = dict(archive)
+    text = json.loads(content["header"].tobytes())
+    for key, value in (entries or {}).items():
+        *way, last = key.split(".")
+        place = text
+        for step in way:
+            place = place[step]
+        place[last] = value
+    content["header"] = np.frombuffer(json.dumps(text).encode(), dtype=np.uint8)
+    content |= {name: change(content[name]) for name, change in arrays.items()}
+    with path.open("wb") as file:
+        np.savez(file, **content)
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        ({"format": "x"}, "its header is another one's"),
+        ({"version": 2}, "was written in version 2 of the format, and this release reads"),
+        ({"parameters": {}}, "its parameters are not those"),
+        ({"parameters.features": ["os.system"]}, "it has the features .*those known are"),
+        ({"parameters.features": []}, "it has the features"),
+        ({"parameters.min_count": 1.5}, "must be whole numbers"),
+        ({"parameters.max_antecedents": "3"}, "must be whole numbers"),
+        ({"types": ["a", "a"]}, "types of mentions"),
+        ({"values": {"head": [1]}}, "values of its features"),
+        ({"sizes": {"distance": -1}}, "sizes of its pair features"),
+        ({"loss": "low"}, "its loss"),
+        ({"sizes": {"distance": 10**9}}, "it claims to have"),
+    ],
+)
+def test_headers_are_checked(model, tmp_path, header, message):
+    path = saved(model, tmp_path)
+    changed(path, entries=header)
+    with pytest.raises(ValueError, match=message):
+        load_antecedent_model(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("header", lambda a: a[:-1], "its header is broken"),
+        ("typed", lambda a: a.astype(float), "'typed' does not rise"),
+        ("typed", lambda a: a * 1000, "'typed' goes up to"),
+        ("places", lambda a: np.append(a, a.dtype.type(0)), "'places' does not rise"),
+        ("places", lambda a: a * 1000, "'places' goes up to"),
+        ("weights", lambda a: a[1:], "do not fit their places"),
+        ("weights", lambda a: a.astype(float), "do not fit their places"),
+        ("weights", lambda a: np.where(a == a[0], np.float32(np.nan), a), "not finite"),
+    ],
+)
+def test_arrays_are_checked(model, tmp_path, name, change, message):
+    path = saved(model, tmp_path)
+    changed(path, **{name: change})
+    with pytest.raises(ValueError, match=message):
+        load_antecedent_model(path)
