@@ -30,6 +30,7 @@ ROOMS = [
     "_validation_documents",
     "_validation_sequences",
     "_validation",
+    "_files",
 ]
 
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
-import io
 import os
 import sys
-import zipfile
-import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, cast
+
+from sklearn_calib._files import open_text
 
 VARIABLE = "SKLEARN_CALIB_DATA"
 
@@ -124,48 +120,10 @@ def _download(source: Source, folder: Path) -> Path:
     return Path(path)
 
 
-def _unpacked(raw: IO[bytes], path: Path, member: str | None) -> IO[bytes]:
-    """Return the bytes of the text itself, whatever it is packed in."""
-    start = raw.read(2)
-    raw.seek(0)
-    if start == b"\x1f\x8b":
-        return cast(IO[bytes], gzip.GzipFile(fileobj=raw))
-    if start != b"PK":
-        return raw
-    archive = zipfile.ZipFile(raw)
-    if member not in archive.namelist():
-        raise OSError(f"{path} is a zip file without {member or 'a file that is known'}.")
-    return archive.open(member)
-
-
-@contextmanager
-def open_text(
-    path: Path, *, member: str | None = None, encoding: str = "utf-8-sig"
-) -> Iterator[IO[str]]:
-    """Open a text file that is plain, gzipped or a member of a zip file, by its content.
-
-    Lines end in a newline, with or without a carriage return before it; other
-    characters that Python takes for the end of a line are left alone.
-    """
-    try:
-        with (
-            path.open("rb") as raw,
-            _unpacked(raw, path, member) as stream,
-            io.TextIOWrapper(stream, encoding=encoding, newline="\n") as text,
-        ):
-            yield text
-    except (EOFError, gzip.BadGzipFile, zipfile.BadZipFile, zlib.error) as error:
-        raise OSError(
-            f"{path} is damaged ({error}). Remove it, so that it can be fetched again."
-        ) from error
-    except UnicodeDecodeError as error:
-        raise OSError(f"{path} is not text in {encoding} ({error.reason}).") from error
-
-
 def lines(
     path: Path, *, member: str | None = None, encoding: str = "utf-8-sig"
 ) -> Iterator[tuple[int, str]]:
-    """Yield the lines of such a file, with their numbers from 1 and without their ends."""
+    """Yield the lines of a text file, with their numbers from 1 and without their ends."""
     with open_text(path, member=member, encoding=encoding) as text:
         for number, line in enumerate(text, start=1):
             yield number, line.rstrip("\r\n")

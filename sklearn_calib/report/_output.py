@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from sklearn_calib import __version__
+from sklearn_calib._files import FileError
 from sklearn_calib._results import printable
-from sklearn_calib.report._read import FileError
 
 __all__ = ["GENERATOR", "check_output", "exit_code", "write_whole"]
 
@@ -94,7 +94,7 @@ def exit_code(command: Callable[[], None]) -> int:
     except KeyboardInterrupt:
         print("interrupted; nothing was written.", file=sys.stderr)
         return 130
-    except (FileError, ImportError, OSError, TypeError, ValueError) as error:
+    except (ImportError, OSError, TypeError, ValueError) as error:
         print(f"error: {printable(' '.join(str(error).split()))}", file=sys.stderr)
         return 2
     return 0

@@ -127,7 +127,7 @@ def test_an_empty_file_and_unknown_options(tmp_path):
 
 def test_a_damaged_file_is_named(tmp_path):
     (tmp_path / "conll2000_train.tsv.gz").write_bytes(gzip.compress(CONLL.encode())[:-9])
-    with pytest.raises(OSError, match=r"conll2000_train.tsv.gz is damaged"):
+    with pytest.raises(ValueError, match=r"conll2000_train.tsv.gz, line \d+: .* damaged"):
         load_conll2000(data_home=tmp_path)
 
 
