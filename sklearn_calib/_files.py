@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any, cast
 
-__all__ = ["FileError", "open_text", "shortened", "zip_texts"]
+__all__ = ["FileError", "open_text", "shortened", "unpacked", "zip_texts"]
 
 # A packed file may expand to 64 MB, or to a hundred times its size if that is more. Text packs to a
 # third or a tenth; what packs far better was made to fill a memory.
@@ -82,6 +82,19 @@ def _unpacked(raw: IO[bytes], path: Path, member: str | None) -> IO[bytes]:
     else:
         return raw
     return cast(IO[bytes], io.BufferedReader(_Bounded(packed, expansion_limit(path), raw)))
+
+
+@contextmanager
+def unpacked(raw: IO[bytes], path: Path) -> Iterator[IO[bytes]]:
+    """Give the bytes of a file as they were before it was gzipped; others as they are."""
+    if path.suffix != ".gz":
+        yield raw
+        return
+    try:
+        with _unpacked(raw, path, None) as stream:
+            yield stream
+    except (*_DAMAGE, _TooLargeError) as error:
+        raise FileError(f"{path} cannot be read; it is damaged or cut off ({error}).") from None
 
 
 def _member(archive: zipfile.ZipFile, member: str | None, path: Path) -> IO[bytes]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -62,6 +64,9 @@ def _gum_source(split: str) -> Source:
         other_names=(f"gum_{split}.conllu",),
     )
 
+
+# Of the documents, since an archive of GitHub may be packed in another way tomorrow.
+LITBANK_SHA256 = "c1eb73d99470b5fbf70c9bd8d8784f6f0d35993b7444f4c619b90c6a589de5db"
 
 LITBANK = Source(
     corpus="LitBank",
@@ -217,14 +222,31 @@ def load_litbank(
         documents = [document for _, text in texts for document in _litbank(text)]
     else:
         documents = _litbank(path)
+    documents = sorted(_not_empty(documents, path), key=lambda document: document.id)
+    if path.suffix == ".zip" and (found := content_sha256(documents)) != LITBANK_SHA256:
+        raise OSError(
+            f"{path} does not have the documents of LitBank that were expected: their sha256 is "
+            f"{found}, not {LITBANK_SHA256}. Remove it, so that it can be downloaded again."
+        )
     return _corpus(
-        sorted(_not_empty(documents, path), key=lambda document: document.id),
+        documents,
         [LITBANK],
         [path],
         name=LITBANK.corpus,
         description="Openings of 100 works of English fiction, annotated by hand (Bamman, Lewke "
         "and Mansoor, 2020).",
     )
+
+
+def content_sha256(documents: list[Document]) -> str:
+    """Return the SHA-256 of the words, sentences and mentions of documents, however packed."""
+    digest = hashlib.sha256()
+    for document in documents:
+        entities = [] if document.entities is None else document.entities.tolist()
+        parts = [document.id, document.tokens.tolist(), document.sentence_starts.tolist()]
+        parts += [document.mentions[:, :2].tolist(), entities]
+        digest.update(json.dumps(parts).encode())
+    return digest.hexdigest()
 
 
 def _litbank(source: Path | list[str]) -> list[Document]:

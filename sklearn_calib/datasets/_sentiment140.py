@@ -33,7 +33,7 @@ _SOURCES = {
     ),
     "full": Source(
         corpus="Sentiment140",
-        url="http://cs.stanford.edu/people/alecmgo/trainingandtestdata.zip",
+        url="https://cs.stanford.edu/people/alecmgo/trainingandtestdata.zip",
         name="trainingandtestdata.zip",
         sha256="004a3772c8a7ff9bbfeb875880f47f0679d93fc63e5cf9cff72d54a8a6162e57",
         licence=_LICENCE,
