@@ -31,6 +31,7 @@ ROOMS = [
     "_validation_sequences",
     "_validation",
     "_files",
+    "_version",
 ]
 
 

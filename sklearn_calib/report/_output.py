@@ -8,9 +8,9 @@ import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from sklearn_calib import __version__
 from sklearn_calib._files import FileError
 from sklearn_calib._results import printable
+from sklearn_calib._version import __version__
 
 __all__ = ["GENERATOR", "check_output", "exit_code", "write_whole"]
 
