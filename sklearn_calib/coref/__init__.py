@@ -16,6 +16,7 @@ from sklearn_calib.coref._entities import Entity, entity_probability
 from sklearn_calib.coref._extended_features import extended_features
 from sklearn_calib.coref._find_mentions import find_mentions
 from sklearn_calib.coref._model_file import load_antecedent_model, save_antecedent_model
+from sklearn_calib.coref._parse_texts import parse_texts
 from sklearn_calib.coref._parsers import document_from_spacy, document_from_stanza
 from sklearn_calib.coref._score_ranker import ScoreRanker
 from sklearn_calib.coref._scores import (
@@ -25,6 +26,8 @@ from sklearn_calib.coref._scores import (
     coreference_scores,
 )
 from sklearn_calib.coref._surface_features import MentionFeatures, surface_features
+from sklearn_calib.coref._text_readers import read_jsonl, read_text_folder
+from sklearn_calib.coref._write_conllu import write_conllu
 
 __all__ = [
     "AntecedentModel",
@@ -46,11 +49,15 @@ __all__ = [
     "find_mentions",
     "link_probabilities",
     "load_antecedent_model",
+    "parse_texts",
     "read_conll2012",
     "read_conllu",
+    "read_jsonl",
+    "read_text_folder",
     "sample_entities",
     "sampled_link_probabilities",
     "save_antecedent_model",
     "surface_features",
     "transfer_entities",
+    "write_conllu",
 ]

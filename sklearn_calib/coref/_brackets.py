@@ -94,6 +94,7 @@ class _Open:
     entity: str
     part: tuple[int, int]
     head: int | None
+    body: str  # all that stands after the bracket
     closed: bool = False
 
 
@@ -102,20 +103,22 @@ class _OpenBrackets:
 
     def __init__(self) -> None:
         self.all: list[_Open] = []
-        # Under an entity, and under an entity and a part; the last one comes off first.
-        self._stacks: dict[object, list[_Open]] = {}
+        # Under all that stands after the bracket, under an entity, and under an entity and a part;
+        # the last one comes off first.
+        self._stacks: dict[tuple[object, ...], list[_Open]] = {}
 
     def add(self, bracket: _Open) -> None:
         self.all.append(bracket)
-        for key in (bracket.entity, (bracket.entity, bracket.part)):
+        entity = bracket.entity
+        for key in (("body", bracket.body), ("entity", entity), ("part", entity, bracket.part)):
             self._stacks.setdefault(key, []).append(bracket)
 
-    def take(self, entity: str, part: tuple[int, int] | None) -> _Open | None:
-        """Return the last bracket of an entity, or of one of its parts, and close it."""
-        stack = self._stacks.get(entity if part is None else (entity, part), [])
+    def take(self, *key: object) -> _Open | None:
+        """Return the last bracket under a key, and close it."""
+        stack = self._stacks.get(key, [])
         while stack:
             bracket = stack.pop()
-            # It may have been closed by way of the other stack.
+            # It may have been closed by way of another stack.
             if not bracket.closed:
                 bracket.closed = True
                 return bracket
@@ -189,10 +192,12 @@ class Brackets:
 
         Most files close a bracket by the name of its entity. Some repeat all fields.
         """
+        if (bracket := brackets.take("body", closer)) is not None:
+            return bracket
         parsed = self._parse(closer, 0)
-        part = parsed.part if "[" in closer else None
         for name in (_part(closer)[0], parsed.entity):
-            if (bracket := brackets.take(name, part)) is not None:
+            key = ("part", name, parsed.part) if "[" in closer else ("entity", name)
+            if (bracket := brackets.take(*key)) is not None:
                 return bracket
         return None
 
@@ -206,7 +211,7 @@ class Brackets:
         if self._head_at is not None and self._head_at < len(values):
             number = values[self._head_at]
             head = int(number) - 1 if _NUMBER.fullmatch(number) else None
-        return _Open(start, name, part or (1, 1), head)
+        return _Open(start, name, part or (1, 1), head, body)
 
     def _close(self, bracket: _Open, end: int) -> None:
         number, total = bracket.part

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,24 @@ from sklearn_calib.coref._brackets import (
 )
 from sklearn_calib.coref._document import Document
 
-__all__ = ["read_conllu"]
+__all__ = ["UNKNOWN_ENTITIES", "escape", "read_conllu"]
+
+# Mentions without entities have brackets as well, and this remark.
+UNKNOWN_ENTITIES = "unknown"
+
+# How spaces are written in the last column, after UDPipe.
+_ESCAPES = {" ": "s", "\t": "t", "\n": "n", "\r": "r", "|": "p", "\\": "\\"}
+_CHARACTERS = {letter: character for character, letter in _ESCAPES.items()}
+
+
+def escape(text: str) -> str:
+    """Return a text as it is written in the last column."""
+    return "".join(f"\\{_ESCAPES[c]}" if c in _ESCAPES else c for c in text)
+
+
+def _unescape(text: str) -> str:
+    return re.sub(r"\\(.)", lambda match: _CHARACTERS.get(match[1], match[0]), text)
+
 
 _NUMBER = re.compile(r"[0-9]{1,9}")
 
@@ -47,6 +65,7 @@ def read_conllu(source: Source, *, unbalanced: str = "warn") -> list[Document]:
     See Also
     --------
     read_conll2012 : The same for the columns of CoNLL-2012 and LitBank.
+    write_conllu : Writes such files.
 
     Notes
     -----
@@ -55,8 +74,12 @@ def read_conllu(source: Source, *, unbalanced: str = "warn") -> list[Document]:
     that ends in another sentence than it starts. A mention in several parts
     (`e1[1/2]`) covers the words between them as well. A column that holds
     nothing but `_` is not known, and its layer is None. The date is
-    `meta::dateCreated` where it is one, the genre is `meta::genre`, and all of
-    `meta::` is kept in `metadata`.
+    `meta::dateCreated` where it is one, the genre is `meta::genre`, the title is
+    `meta::title`, and all of `meta::` is kept in `metadata`. The text is there if
+    sentences have a `# text`; what is between the tokens then follows from
+    `SpaceAfter` and from UDPipe's `SpacesAfter` and `SpacesBefore`. The words of a
+    multiword token ("don't") are parts of it where their letters are, and share
+    its place otherwise.
 
     Examples
     --------
@@ -100,6 +123,8 @@ class _Text:
         self.start = 0
         self.parents: list[int] = []
         self.has_heads = False
+        self.unknown_entities = False
+        self.surface = _Surface()
 
     def add(self, cells: list[str], where: str) -> None:
         id, form, lemma, upos, _, _, head, relation, _, misc = cells
@@ -113,6 +138,7 @@ class _Text:
                     f"{at - self.start + 1} of its sentence."
                 )
             builder.tokens.append(form)
+            self.surface.add(form, misc)
             builder.layers["lemmas"].append(lemma)
             builder.layers["upos"].append(upos)
             builder.layers["relations"].append(relation)
@@ -128,6 +154,7 @@ class _Text:
 
     def end_sentence(self, where: str) -> None:
         n = len(self.parents)
+        self.surface.end_multiword()
         if n:
             if max(self.parents) >= n:
                 raise ValueError(
@@ -147,16 +174,85 @@ class _Text:
         if self.builder.tokens and not self.has_heads:
             self.builder.layers["heads"] = None
         try:
-            return self.builder.build(
+            document = self.builder.build(
                 self.brackets,
                 annotated=self.annotated,
                 # Dates such as "none" or "1967 (approx.)" stay in the metadata only.
                 date=created if _is_date(created) else None,
                 genre=self.metadata.get("genre"),
+                title=self.metadata.get("title"),
                 metadata=self.metadata,
+                **self.surface.finish(),
             )
         except ValueError as error:  # a parse that goes round, for example
             raise ValueError(f"{self.where}, the document that starts there: {error}") from None
+        return document.replace(entities=None) if self.unknown_entities else document
+
+
+class _Surface:
+    """The text as it was written, while its tokens are read."""
+
+    def __init__(self) -> None:
+        self.known = False
+        self.parts: list[str] = []
+        self.length = 0
+        self.offsets: list[tuple[int, int]] = []
+        self.gap = ""  # between the last token and the next
+        self.last_gap = ""  # the same if there is no next
+        self.multiword: tuple[str, str, int] | None = None
+        self.words: list[str] = []
+
+    def begin_multiword(self, id: str, form: str, misc: str) -> None:
+        """Take a line such as "1-2", whose words follow."""
+        self.end_multiword()
+        first, _, last = id.partition("-")
+        if _NUMBER.fullmatch(first) and _NUMBER.fullmatch(last):
+            self.multiword = (form, misc, int(last) - int(first) + 1)
+
+    def add(self, form: str, misc: str) -> None:
+        """Take a word."""
+        if self.multiword is None:
+            self._place([form], form, misc)
+            return
+        self.words.append(form)
+        if len(self.words) == self.multiword[2]:
+            self.end_multiword()
+
+    def end_multiword(self) -> None:
+        """Place the words of a multiword token."""
+        if self.multiword is not None and self.words:
+            form, misc, _ = self.multiword
+            self._place(self.words, form, misc)
+        self.multiword, self.words = None, []
+
+    def _place(self, words: list[str], form: str, misc: str) -> None:
+        remarks = dict(item.split("=", 1) for item in misc.split("|") if "=" in item)
+        self._append(self.gap + _unescape(remarks.get("SpacesBefore", "")))
+        start = self.length
+        if "Surface" in remarks:
+            self._append(_unescape(remarks["Surface"]))
+            self.offsets += [(start, self.length)] * len(words)
+        else:
+            self._append(form)
+            whole = "".join(words) == form
+            for word in words:
+                stop = start + len(word) if whole else self.length
+                self.offsets.append((start, stop))
+                start = stop if whole else start
+        self.last_gap = _unescape(remarks.get("SpacesAfter", ""))
+        self.gap = self.last_gap if "SpacesAfter" in remarks else " "
+        if remarks.get("SpaceAfter") == "No":
+            self.gap = ""
+
+    def _append(self, text: str) -> None:
+        self.parts.append(text)
+        self.length += len(text)
+
+    def finish(self) -> dict[str, Any]:
+        """Return the text and the places of its tokens, if they are known."""
+        if not self.known or any(start == stop for start, stop in self.offsets):
+            return {}
+        return {"text": "".join(self.parts) + self.last_gap, "offsets": self.offsets}
 
 
 def _is_date(text: str) -> bool:
@@ -192,6 +288,11 @@ def _texts(lines: Iterator[str], name: str, file: str) -> Iterator[_Text]:
                 fields = tuple(value.split("-"))
                 if text is not None:
                     text.brackets.name_fields(fields)
+            elif text is not None and key == "entities" and value == UNKNOWN_ENTITIES:
+                text.unknown_entities = True
+            elif key == "text":
+                text = text or _Text(name, fields, where)
+                text.surface.known = True
             elif text is not None and key.startswith("meta::"):
                 text.metadata[key[len("meta::") :]] = value
             elif key == "speaker":
@@ -207,9 +308,10 @@ def _texts(lines: Iterator[str], name: str, file: str) -> Iterator[_Text]:
                     f"{where}: a line of CoNLL-U has 10 columns between tabs, this one has "
                     f"{len(cells)}: {line[:60]!r}."
                 )
-            if "-" in cells[0]:
-                continue  # a multiword token repeats the words that follow
             text = text or _Text(name, fields, where)
+            if "-" in cells[0]:  # a multiword token repeats the words that follow
+                text.surface.begin_multiword(cells[0], cells[1], cells[9])
+                continue
             text.add(cells, where)
     if text is not None:
         text.end_sentence(where)

@@ -10,6 +10,7 @@ from os import PathLike
 from sklearn_calib._validation import check_option
 from sklearn_calib.coref import Document
 from sklearn_calib.explore._lexicon import Lexicon, as_lexicon
+from sklearn_calib.explore._verb_forms import verb_needles
 
 __all__ = ["AgentRule"]
 
@@ -193,6 +194,34 @@ class AgentRule:
         }
 
         return BoundAgentRule(deeds, names, self.exclusive, self.returns)
+
+    def may_hold(self, text: str) -> bool:
+        """Tell whether the rule can hold for an English text that is not parsed yet.
+
+        Parameters
+        ----------
+        text : str
+            A text as it was written.
+
+        Returns
+        -------
+        bool
+            False if none of the verbs is in the text, or no name of the lexicon.
+            This takes for granted that tokens are parts of the text, and that
+            lemmas are those of English: a form either begins like its verb ("raid",
+            "raided"; "occupy", "occupied") or is an irregular form that is known
+            ("strike", "struck"). True may be wrong.
+
+        Examples
+        --------
+        >>> from sklearn_calib.explore import AgentRule, country_lexicon
+        >>> rule = AgentRule(country_lexicon(), verbs=["strike"])
+        >>> rule.may_hold("Iraqi planes struck."), rule.may_hold("Iraqi planes landed.")
+        (True, False)
+        """
+        plain = text.casefold()
+        verbs = any(needle in plain for verb in self._names for needle in verb_needles(verb))
+        return verbs and self._lexicon.may_match(text)
 
     def _is_verb(self, document: Document, token: int) -> bool:
         if document.lemmas[token].casefold() not in self._names:

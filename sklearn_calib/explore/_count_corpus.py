@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import pickle
 import sys
+import threading
 import time
 import traceback
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+import uuid
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence, Sized
+from contextlib import closing
+from dataclasses import dataclass, replace
 from itertools import islice
-from pickle import PicklingError
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import Parallel, delayed, effective_n_jobs, wrap_non_picklable_objects
 from numpy.typing import ArrayLike
 from sklearn.exceptions import NotFittedError
 
 from sklearn_calib._validation import Array, check_generator, check_integer, check_option
 from sklearn_calib.coref import Document
 from sklearn_calib.coref._clusters import best_entities, draw_entities
+from sklearn_calib.coref._parse_texts import Parse, Parser, as_parser
+from sklearn_calib.coref._raw_text import RawText, Record, as_raw_text, is_raw_text
 from sklearn_calib.explore._counting import Collector, Counted, Text, count_one, document_text
-from sklearn_calib.explore._periods import Period, UndatedError
+from sklearn_calib.explore._periods import Period, UndatedError, period_of
 from sklearn_calib.explore._posterior import CountPosterior
 from sklearn_calib.explore._rule_answers import Answer, EntityRule, check_rule, entity_answer
 
@@ -31,6 +38,9 @@ __all__ = ["count_corpus"]
 
 # Batches that wait for a worker: enough to keep it busy, few enough to be held in memory.
 _AHEAD = 4
+
+# Seconds within which documents that workers send at once are taken for one.
+_BURST = 0.5
 
 
 class AntecedentProbaModel(Protocol):
@@ -52,7 +62,8 @@ class SamplingModel(Protocol):
         """Return the single best entities of each document."""
 
 
-Source = Document | Callable[[], Document]
+Item = Document | Record
+Source = Item | Callable[[], Item]
 Batch = list[tuple[int, Source]]
 
 
@@ -64,6 +75,11 @@ class _Failure:
     message: str
     traceback: str
     undated: bool
+
+    @classmethod
+    def of(cls, error: Exception) -> _Failure:
+        lines = "".join(traceback.format_exception(error))
+        return cls(type(error).__name__, str(error), lines, isinstance(error, UndatedError))
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,54 +95,112 @@ class _Outcome:
 class _Task:
     """All that a worker needs, besides the documents."""
 
-    model: AntecedentProbaModel | SamplingModel
+    model: AntecedentProbaModel | SamplingModel | None
     rule: EntityRule
     n_samples: int
     weigh: Callable[[Document], float] | None
     with_best: bool
     period: Period
     seed: int
+    parser: Parser | None
+    prefilter: bool
 
     def __call__(self, batch: Batch) -> list[_Outcome]:
         """Return what became of a batch of numbered documents."""
-        return [self._outcome(number, source) for number, source in batch]
+        found: dict[int, _Outcome] = {}
+        documents: dict[int, Document | Exception] = {}
+        texts: dict[int, RawText] = {}
+        for number, source in batch:
+            try:
+                item = source() if callable(source) else source
+                if self.parser is None or not is_raw_text(item):
+                    documents[number] = document_text(item, number).item
+                    continue
+                text = as_raw_text(item, number)
+            except Exception as error:
+                id = getattr(source, "id", f"number {number}")
+                found[number] = _Outcome(number, id, _Failure.of(error))
+                continue
+            try:
+                counted = self._without_parsing(text)
+            except Exception as error:
+                found[number] = _Outcome(number, text.id, _Failure.of(error))
+                continue
+            if counted is None:
+                texts[number] = text
+            else:
+                found[number] = _Outcome(number, text.id, counted)
+        if texts and self.parser is not None:
+            documents.update(zip(texts, self.parser(list(texts.values())), strict=True))
+        for number, document in documents.items():
+            if isinstance(document, Exception):
+                found[number] = _Outcome(number, texts[number].id, _Failure.of(document))
+            else:
+                found[number] = self._outcome(number, document)
+        return [found[number] for number, _ in batch]
 
-    def _outcome(self, number: int, source: Source) -> _Outcome:
-        id = getattr(source, "id", f"number {number}")
+    def _without_parsing(self, text: RawText) -> Counted | None:
+        """Return what a text adds if that is known before it is parsed, or None.
 
+        A text without a date, and one in which the rule cannot find anything, are
+        not worth a parse. A function of a document might look at the parse.
+        """
+        dated = text.date is not None or (self.parser is not None and self.parser.keeps_dates)
+        if callable(self.period) or not dated:
+            return None
+        when = period_of(None, text.date, self.period, name=text.name)
+        if not self.prefilter or self.weigh is not None:
+            return None
+        if self.rule.may_hold(text.text):  # type: ignore[attr-defined]  # checked at the door
+            return None
+        nothing = Answer({}, {} if self.with_best else None, {}, self.n_samples)
+        return Counted(text.id, text.name, when, 1.0, nothing)
+
+    def _outcome(self, number: int, document: Document) -> _Outcome:
         def ask(text: Text[Document]) -> Answer:
+            if self.model is None:
+                return self._alone(text)
             # The seed depends on the place of a document, and on nothing that may vary.
             rng = np.random.default_rng([self.seed, number])
-            samples, best = self._entities(text.item, rng)
+            samples, best = self._entities(self.model, text.item, rng)
             return entity_answer(text.item, samples, self.rule, best, name=text.name)
 
         try:
-            text = document_text(source() if callable(source) else source, number)
-            id = text.id
-            found = count_one(text, ask, period=self.period, weight=self.weigh)
+            text = document_text(document, number)
+            counted = count_one(text, ask, period=self.period, weight=self.weigh)
         except NotFittedError:
             raise  # no fault of a document
         except Exception as error:
-            undated = isinstance(error, UndatedError)
-            name = type(error).__name__
-            failure = _Failure(name, str(error), traceback.format_exc(), undated)
-            return _Outcome(number, id, failure)
-        return _Outcome(number, id, found)
+            return _Outcome(number, document.id, _Failure.of(error))
+        return _Outcome(number, document.id, counted)
 
-    def _entities(self, document: Document, rng: np.random.Generator) -> tuple[Array, Array | None]:
+    def _alone(self, text: Text[Document]) -> Answer:
+        """Return the answer without coreference: every sample is the same."""
+        alone = np.arange(len(text.item))
+        best = alone if self.with_best else None
+        found = entity_answer(text.item, alone[np.newaxis], self.rule, best, name=text.name)
+        counts = {key: np.repeat(counts, self.n_samples) for key, counts in found.counts.items()}
+        return replace(found, counts=counts, n_samples=self.n_samples)
+
+    def _entities(
+        self,
+        model: AntecedentProbaModel | SamplingModel,
+        document: Document,
+        rng: np.random.Generator,
+    ) -> tuple[Array, Array | None]:
         """Return samples, and the single best entities if they are wanted.
 
         What the model says is taken at its word; all that is asked is whether it
         is about the mentions of this document.
         """
-        if hasattr(self.model, "predict_antecedent_proba"):  # samples and best from one prediction
-            [proba] = self.model.predict_antecedent_proba([document])
+        if hasattr(model, "predict_antecedent_proba"):  # samples and best from one prediction
+            [proba] = model.predict_antecedent_proba([document])
             samples = draw_entities(proba, self.n_samples, rng)
             best = best_entities(proba) if self.with_best else None
         else:
-            [drawn] = self.model.sample([document], self.n_samples, random_state=rng)
+            [drawn] = model.sample([document], self.n_samples, random_state=rng)
             samples = np.asarray(drawn)
-            best = np.asarray(self.model.predict([document])[0]) if self.with_best else None
+            best = np.asarray(model.predict([document])[0]) if self.with_best else None
         n = len(document)
         for name, entities, shape in (
             ("samples", samples, (len(samples), n)),
@@ -142,9 +216,11 @@ class _Task:
 
 def count_corpus(
     documents: Iterable[Source],
-    model: AntecedentProbaModel | SamplingModel,
+    model: AntecedentProbaModel | SamplingModel | None,
     rule: EntityRule,
     *,
+    parse: Parse | None = None,
+    prefilter: bool = False,
     n_samples: int = 100,
     period: Period = "Q",
     best: bool = True,
@@ -155,6 +231,7 @@ def count_corpus(
     n_jobs: int | None = None,
     client: Client | None = None,
     batch_size: int = 16,
+    total: int | None = None,
     verbose: int = 0,
     random_state: int | np.random.RandomState | np.random.Generator | None = None,
 ) -> CountPosterior:
@@ -165,16 +242,29 @@ def count_corpus(
 
     Parameters
     ----------
-    documents : iterable of Document or callable
-        The documents, for example from a generator. A function in their place is
-        called by the worker and returns the document, so that reading and
-        parsing run in parallel, too.
-    model : object
+    documents : iterable of Document, str, (str, mapping) or callable
+        The documents, for example from a generator; or with `parse` raw texts,
+        alone or with a mapping of what is known of them, as `read_jsonl` yields
+        them and `parse_texts` describes them. A function in their place is called
+        by the worker and returns the document or the text, so that reading runs
+        in parallel, too.
+    model : object or None
         A fitted coreference model with `sample` and, for `best`, `predict`; or with
-        `predict_antecedent_proba`, from which both follow.
+        `predict_antecedent_proba`, from which both follow. None counts without
+        coreference, for contrast: every mention is an entity of its own, and
+        nothing is uncertain.
     rule : callable
         As in `count_documents`. For several processes it must be possible to
         pickle it.
+    parse : str, path, spacy.Language or callable, default=None
+        What parses raw texts, as in `parse_texts`. Each worker loads a pipeline
+        once, and passes whole batches through it.
+    prefilter : bool, default=False
+        Whether to leave raw texts unparsed for which `rule.may_hold(text)` is
+        False. They count as documents in which nothing was found, so that the
+        result is the same; see `AgentRule.may_hold` for what is taken for
+        granted. If `period` or `sample_weight` is a function of a document, every
+        text is parsed nevertheless, because the function might look at the parse.
     n_samples : int, default=100
         Samples of each document.
     period : {"D", "W", "M", "Q", "Y"}, callable or None, default="Q"
@@ -198,8 +288,12 @@ def count_corpus(
         A client of a Dask cluster, whose workers then take the place of joblib's.
     batch_size : int, default=16
         Documents that go to a worker at once.
+    total : int, default=None
+        How many documents there are, if `documents` itself does not know, for
+        the estimate of the time left.
     verbose : int, default=0
-        From 1 on, progress is written to the standard error stream.
+        From 1 on, progress is written to the standard error stream: every ten
+        seconds, and from 2 on every second.
     random_state : int, RandomState, Generator or None, default=None
         Seed. The result depends on it and on the order of the documents, but
         neither on `n_jobs`, nor on `client`, nor on `batch_size`.
@@ -209,9 +303,15 @@ def count_corpus(
     CountPosterior
         Mean, intervals and more, by period and key.
 
+    Raises
+    ------
+    KeyboardInterrupt
+        If it is interrupted, with a message that says how far it was.
+
     See Also
     --------
     count_documents : For samples that are there already.
+    sklearn_calib.coref.read_jsonl, sklearn_calib.coref.read_text_folder : Read raw texts.
 
     Examples
     --------
@@ -237,15 +337,23 @@ def count_corpus(
         raise TypeError(
             "sample_weight must be a function of a document here, because documents are a stream."
         )
-    if not hasattr(model, "predict_antecedent_proba"):
+    if model is not None and not hasattr(model, "predict_antecedent_proba"):
         for method in ("sample", "predict")[: 1 + best]:
             if not callable(getattr(model, method, None)):
                 raise TypeError(f"model has no method {method!r}: {type(model).__name__}.")
     if client is not None and n_jobs is not None:
         raise ValueError("n_jobs and client are both set: the client decides where work is done.")
+    if prefilter and not callable(getattr(rule, "may_hold", None)):
+        raise TypeError(
+            f"prefilter needs a rule with a method may_hold(text), which {type(rule).__name__} "
+            "does not have."
+        )
+    if total is None and isinstance(documents, Sized):
+        total = len(documents)
+    parser = None if parse is None else as_parser(parse)
     collector = Collector(period, keys, undated)
     seed = int(check_generator(random_state).integers(2**32))
-    task = _Task(model, rule, n_samples, sample_weight, best, period, seed)
+    task = _Task(model, rule, n_samples, sample_weight, best, period, seed, parser, bool(prefilter))
     batches = _batches(documents, batch_size)
     outcomes = (
         _on_dask(task, batches, client) if client is not None else _on_joblib(task, batches, n_jobs)
@@ -253,13 +361,17 @@ def count_corpus(
     # Outcomes may come in any order, and the documents must not.
     waiting: dict[int, _Outcome] = {}
     following = 0
-    progress = _Progress(verbose)
-    for outcome in outcomes:
-        waiting[outcome.number] = outcome
-        while following in waiting:
-            _collect(collector, waiting.pop(following), on_error)
-            following += 1
-        progress.show(following, len(collector.skipped))
+    progress = _Progress(verbose, total)
+    try:
+        with closing(outcomes):  # workers stop when a document stops the run
+            for outcome in outcomes:
+                waiting[outcome.number] = outcome
+                while following in waiting:
+                    _collect(collector, waiting.pop(following), on_error)
+                    following += 1
+                progress.show(following, len(collector.skipped))
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(progress.interrupted(following)) from None
     progress.show(following, len(collector.skipped), last=True)
     return collector.posterior()
 
@@ -292,29 +404,75 @@ def _batches(documents: Iterable[Source], size: int) -> Iterator[Batch]:
         yield batch
 
 
-def _on_joblib(task: _Task, batches: Iterator[Batch], n_jobs: int | None) -> Iterator[_Outcome]:
+@dataclass(frozen=True, eq=False)
+class _Packed:
+    """A task on its way to workers, which unpack it once and keep it.
+
+    It is not left to joblib or Dask to send the task along with each batch: they
+    would send the model and the pipeline many times over, and hand out arrays in
+    memory that cannot be written to, which spaCy refuses.
+    """
+
+    name: str
+    data: bytes | Path
+
+    def __call__(self, batch: Batch) -> list[_Outcome]:
+        with _UNPACKING:
+            if self.name not in _UNPACKED:
+                data = self.data if isinstance(self.data, bytes) else self.data.read_bytes()
+                _UNPACKED.clear()  # that of an earlier corpus
+                _UNPACKED[self.name] = pickle.loads(data)
+            task = _UNPACKED[self.name]
+        return task(batch)
+
+
+# What this process has unpacked, if it is a worker.
+_UNPACKED: dict[str, _Task] = {}
+_UNPACKING = threading.Lock()
+
+
+def _pack(task: _Task) -> bytes:
+    try:
+        # Functions of a notebook, too, as joblib would do it.
+        return pickle.dumps(wrap_non_picklable_objects(task))
+    except Exception as error:
+        raise _cannot_be_sent(task) from error
+
+
+def _cannot_be_sent(task: _Task) -> TypeError:
+    parts = {"model": task.model, "rule": task.rule, "period": task.period, "parse": task.parser}
+    names = ", ".join(f"{name} {type(part).__name__}" for name, part in parts.items())
+    return TypeError(
+        f"Not everything can be pickled for the workers: {names}, and the documents. The error "
+        "above says what cannot. Work in one process (leave n_jobs and client out), or change "
+        "that part."
+    )
+
+
+def _on_joblib(
+    task: _Task, batches: Iterator[Batch], n_jobs: int | None
+) -> Generator[_Outcome, None, None]:
     workers = effective_n_jobs(n_jobs)
     if workers == 1:
         for batch in batches:
             yield from task(batch)
         return
-    with Parallel(n_jobs=n_jobs) as parallel:
+    with TemporaryDirectory() as folder, Parallel(n_jobs=n_jobs, max_nbytes=None) as parallel:
+        path = Path(folder, "task.pickle")
+        path.write_bytes(_pack(task))
+        packed = _Packed(uuid.uuid4().hex, path)
         while some := list(islice(batches, workers * _AHEAD)):
             try:
-                found = parallel(delayed(task)(batch) for batch in some)
-            except PicklingError as error:
-                parts = {"model": task.model, "rule": task.rule, "period": task.period}
-                names = ", ".join(f"{name} {type(part).__name__}" for name, part in parts.items())
-                raise TypeError(
-                    f"Not everything can be pickled for the workers of n_jobs={n_jobs}: {names}, "
-                    "and the documents. The error above says what cannot. Leave n_jobs out, or "
-                    "change that part."
-                ) from error
+                found = parallel(delayed(packed)(batch) for batch in some)
+            except pickle.PicklingError as error:
+                raise _cannot_be_sent(task) from error
             for outcomes in found:
                 yield from outcomes
 
 
-def _on_dask(task: _Task, batches: Iterator[Batch], client: Client) -> Iterator[_Outcome]:
+def _on_dask(
+    task: _Task, batches: Iterator[Batch], client: Client
+) -> Generator[_Outcome, None, None]:
     try:
         from distributed import as_completed
     except ImportError:
@@ -323,7 +481,7 @@ def _on_dask(task: _Task, batches: Iterator[Batch], client: Client) -> Iterator[
             'pip install "sklearn-calib[dask]".'
         ) from None
     workers = max(1, sum(client.ncores().values()))
-    [shared] = client.scatter([task], broadcast=True)
+    [shared] = client.scatter([_Packed(uuid.uuid4().hex, _pack(task))], broadcast=True)
 
     def submit(batch: Batch) -> Future:
         return client.submit(_call, shared, batch, pure=False)
@@ -336,22 +494,53 @@ def _on_dask(task: _Task, batches: Iterator[Batch], client: Client) -> Iterator[
             running.add(submit(following))
 
 
-def _call(task: _Task, batch: Batch) -> list[_Outcome]:
+def _call(task: _Packed, batch: Batch) -> list[_Outcome]:
     return task(batch)
 
 
 class _Progress:
-    """Says now and then how far it is."""
+    """Says now and then how far it is, and how long it will take."""
 
-    def __init__(self, verbose: int) -> None:
+    def __init__(self, verbose: int, total: int | None) -> None:
         self.every = {0: np.inf, 1: 10.0}.get(int(verbose), 1.0)
+        self.total = total
         self.start = self.said = time.perf_counter()
+        self.first: float | None = None
+        self.mark = (0.0, 0)
 
     def show(self, done: int, skipped: int, *, last: bool = False) -> None:
         now = time.perf_counter()
+        # The estimate begins with the first documents: workers take a while to load a pipeline.
+        self.first = now if self.first is None else self.first
+        if now - self.first < _BURST:
+            self.mark = (now, done)
         if now - self.said < self.every and not (last and self.every < np.inf):
             return
         self.said = now
         rate = done / max(now - self.start, 1e-9)
         note = f", {skipped:,} skipped" if skipped else ""
-        print(f"count_corpus: {done:,} documents, {rate:.1f}/s{note}", file=sys.stderr)
+        since, before = self.mark
+        if self.total is not None and before < done < self.total:
+            left = (self.total - done) * (now - since) / (done - before)
+            note += f", about {_duration(left)} left"
+        print(f"count_corpus: {self._documents(done)}, {rate:.1f}/s{note}", file=sys.stderr)
+
+    def interrupted(self, done: int) -> str:
+        """Return what to say when somebody has pressed Ctrl-C."""
+        spent = _duration(time.perf_counter() - self.start)
+        return (
+            f"count_corpus was interrupted after {self._documents(done)} in {spent}; these counts "
+            "are lost."
+        )
+
+    def _documents(self, done: int) -> str:
+        of = f" of {self.total:,}" if self.total is not None and done < self.total else ""
+        return f"{done:,}{of} documents"
+
+
+def _duration(seconds: float) -> str:
+    """Return a time as people say it."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"

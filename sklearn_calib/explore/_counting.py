@@ -63,11 +63,13 @@ class Counted:
     answer: Answer
 
 
-def document_text(document: Document, number: int) -> Text[Document]:
+def document_text(document: object, number: int) -> Text[Document]:
     """Return a document to be counted, refusing what is none."""
     if not isinstance(document, Document):
+        note = " Pass parse= to count raw text." if isinstance(document, (str, tuple)) else ""
         raise TypeError(
             f"documents must hold Document objects; entry {number} is a {type(document).__name__}."
+            f"{note}"
         )
     return Text(document.id, f"Document {document.id!r}", document.date, document)
 

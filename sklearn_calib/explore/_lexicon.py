@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
@@ -268,6 +268,43 @@ class Lexicon(Result):
             at = stop
         return found
 
+    def may_match(self, text: str) -> bool:
+        """Tell whether a name can be found in a text, before it is split into words.
+
+        Parameters
+        ----------
+        text : str
+            A text as it was written.
+
+        Returns
+        -------
+        bool
+            False only if `match` finds nothing, however the text is split into
+            tokens: no name has all of its letters there. True may be wrong.
+        """
+        cased = _letters(text).replace(".", "")
+        plain = cased.casefold()
+        in_any_case, by_case = self._needles
+        return any(needle in plain for needle in in_any_case) or any(
+            needle in cased for needle in by_case
+        )
+
+    @cached_property
+    def _needles(self) -> tuple[list[str], list[str]]:
+        """One word of each name that has a key: in any case, and by case."""
+        in_any_case: set[str] = set()
+        by_case: set[str] = set()
+        for words, (key, cases) in self._index.items():
+            if key is None:
+                continue
+            if cases is None:
+                in_any_case.add(max(words, key=len).replace(".", ""))
+                continue
+            for cased in cases:
+                word = max(cased, key=len).replace(".", "")
+                by_case.update((word, word.upper()))
+        return _shortest(in_any_case), _shortest(by_case)
+
     def _longest_at(
         self, words: list[tuple[str, str, str]], owner: list[int], at: int
     ) -> tuple[str | None, int]:
@@ -356,8 +393,7 @@ def _words(token: str) -> tuple[tuple[str, str, str], ...]:
     for part in token.split("-"):
         # The possessive of "Iraq" and of "the Netherlands".
         part = part.removesuffix("'s").removesuffix("'").replace(".", "") or part
-        letters = unicodedata.normalize("NFKD", part)
-        cased = "".join(letter for letter in letters if not unicodedata.combining(letter))
+        cased = _letters(part)
         plain = cased.casefold()
         # "Iraqis", but neither "Swiss" nor "us".
         stem = plain
@@ -365,6 +401,21 @@ def _words(token: str) -> tuple[tuple[str, str, str], ...]:
             stem = stem[:-1]
         found.append((plain, stem, cased))
     return tuple(found)
+
+
+def _letters(text: str) -> str:
+    """Return a text without accents and with plain apostrophes."""
+    letters = unicodedata.normalize("NFKD", text.replace("’", "'"))  # noqa: RUF001
+    return "".join(letter for letter in letters if not unicodedata.combining(letter))
+
+
+def _shortest(needles: set[str]) -> list[str]:
+    """Return the needles that have no other needle as a part, the shortest first."""
+    found: list[str] = []
+    for needle in sorted(needles, key=len):
+        if not any(other in needle for other in found):
+            found.append(needle)
+    return found
 
 
 def _same_case(cases: _Cases, words: list[tuple[str, str, str]]) -> bool:

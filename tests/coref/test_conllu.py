@@ -208,3 +208,36 @@ def test_files_of_bytes_and_with_a_mark_at_the_start(tmp_path, packed):
         for source in (path, of_bytes, of_text):
             [doc] = read_conllu(source)
             assert (doc.id, spans(doc)) == ("é", [("é", 0)])
+
+
+def row(id, form, misc="_"):
+    return f"{id}\t{form}\t_\t_\t_\t_\t_\t_\t_\t{misc}"
+
+
+def test_the_text_follows_from_the_remarks_about_spaces():
+    lines = [
+        "# newdoc id = d",
+        "# meta::title = A dog",
+        "# text = He doesn't.",
+        row(1, "He", "SpacesBefore=\\s\\n"),
+        row("2-3", "doesn't", "SpaceAfter=No"),
+        row(2, "does"),
+        row(3, "n't"),
+        row(4, ".", "SpacesAfter=\\n\\t\\p\\\\"),
+        "",
+        "# text = Du vin",
+        row("1-2", "Du"),
+        row(1, "de"),
+        row(2, "le"),
+        row(3, "vin", "Entity=(e1)"),
+    ]
+    [doc] = read_conllu(lines)
+    assert doc.title == "A dog"
+    assert doc.text == " \nHe doesn't.\n\t|\\Du vin"
+    assert [doc.text[a:b] for a, b in doc.offsets] == [
+        "He", "does", "n't", ".", "Du", "Du", "vin"
+    ]  # fmt: skip
+    # Without a comment nothing is known about spaces.
+    [doc] = read_conllu([line for line in lines if not line.startswith("# text")])
+    assert doc.text is None
+    assert doc.offsets is None

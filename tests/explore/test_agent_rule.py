@@ -1,5 +1,7 @@
 """AgentRule on small parses."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 
@@ -249,3 +251,23 @@ def test_a_rule_describes_itself_in_a_line():
     assert repr(AgentRule({"IRQ": ["Iraq"]})) == "<AgentRule: 1 keys, agents of attack>"
     many = AgentRule({"IRQ": ["Iraq"], "IRN": ["Iran"]}, verbs=list("abcdefg"))
     assert repr(many) == "<AgentRule: 2 keys, agents of a, b, c, d, e, ...>"
+
+
+def test_a_text_in_which_the_rule_cannot_hold():
+    rule = AgentRule(LEXICON, verbs={"war": ["strike", "raid"]})
+    assert rule.may_hold("Iraqi planes struck.")
+    assert rule.may_hold("RAIDS BY IRAQ")
+    assert not rule.may_hold("Iraqi planes landed.")
+    assert not rule.may_hold("They struck.")
+
+
+def test_documents_for_which_the_rule_holds_may_hold():
+    corpus = make_event_corpus(100, random_state=5)
+    rule = AgentRule(LEXICON)
+    held = [
+        any(rule(document, pair) for pair in combinations(range(len(document)), 2))
+        for document in corpus.X
+    ]
+    assert any(held)
+    for document, holds in zip(corpus.X, held, strict=True):
+        assert rule.may_hold(" ".join(document.tokens)) >= holds

@@ -1,12 +1,13 @@
 """Whole corpora: streams, workers, failures."""
 
 import warnings
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from sklearn_calib.coref import AntecedentModel, Document
+from sklearn_calib.coref import AntecedentModel, Document, parse_texts
 from sklearn_calib.datasets import make_event_corpus
 from sklearn_calib.explore import AgentRule, count_corpus, count_documents, country_lexicon
 from tests.explore.pairs import linked
@@ -44,17 +45,22 @@ def test_result_does_not_depend_on_workers(options):
     ).any()
 
 
-def test_dask_cluster():
+@contextmanager
+def dask_client(**options):
+    """Start a small cluster, whatever it warns about."""
     distributed = pytest.importorskip("distributed")
-    one = count_corpus(CORPUS.X, CORPUS.model, RULE, n_samples=10, random_state=0)
-    with (
-        warnings.catch_warnings(),
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        with (
+            distributed.LocalCluster(dashboard_address=":0", **options) as cluster,
+            distributed.Client(cluster) as client,
+        ):
+            yield client
+
+
+def test_dask_cluster():
+    one = count_corpus(CORPUS.X, CORPUS.model, RULE, n_samples=10, random_state=0)
+    with dask_client(n_workers=2, threads_per_worker=1, processes=False) as client:
         many = count_corpus(
             iter(CORPUS.X), CORPUS.model, RULE, n_samples=10, batch_size=4, client=client,
             random_state=0,
@@ -204,3 +210,205 @@ def test_a_rule_is_checked_before_any_document_is_read():
 def test_a_model_that_is_not_fitted_stops_workers_too():
     with pytest.raises(NotFittedError):
         count_corpus(CORPUS.X[:4], AntecedentModel(), linked, n_jobs=2, on_error="skip")
+
+
+# American and Iraqi troops, a passive, a text without a verb of attack, and one without a country.
+NEWS = [
+    ("American troops crossed the river. They attacked the port.", {"date": "2003-02-14"}),
+    ("The port was attacked by Iran.", {"id": "b", "date": "2003-03-01"}),
+    ("The army of Iraq left. They crossed the river.", {"date": "2003-05-01"}),
+    ("They attacked the town.", {"date": "2003-05-02"}),
+    ("Iran attacked Iraq. They left the town.", {"date": "2003-11-02"}),
+] * 4
+
+
+class Chain:
+    """A model that takes a mention for the one before it, or for a new one."""
+
+    def predict_antecedent_proba(self, X):
+        return [np.eye(len(d)) * 0.5 + np.eye(len(d), k=-1) * 0.5 + _first(len(d)) for d in X]
+
+
+def _first(n):
+    first = np.zeros((n, n))
+    first[:1, :1] = 0.5
+    return first
+
+
+def same(one, other):
+    np.testing.assert_array_equal(one.hit_counts, other.hit_counts)
+    np.testing.assert_array_equal(one.hit_document, other.hit_document)
+    np.testing.assert_array_equal(one.n_documents, other.n_documents)
+    np.testing.assert_array_equal(one.best, other.best)
+    assert (one.keys, one.documents) == (other.keys, other.documents)
+
+
+def test_raw_text_is_parsed_and_counted(pipeline, pipeline_folder):
+    options = {"n_samples": 20, "random_state": 0}
+    documents = list(parse_texts(NEWS, pipeline))
+    plain = count_corpus(documents, Chain(), RULE, **options)
+    assert set(plain.keys) == {"IRN", "USA"}
+    assert plain.documents[:2] == ("text-0", "b")
+    assert 0 < plain.mean.sum() < 12
+    for parse in (pipeline, pipeline_folder):
+        same(plain, count_corpus(iter(NEWS), Chain(), RULE, parse=parse, **options))
+    # Texts, documents and functions may be mixed.
+    mixed = [NEWS[0], documents[1], lambda: NEWS[2], lambda: documents[3], *NEWS[4:]]
+    same(plain, count_corpus(mixed, Chain(), RULE, parse=pipeline, **options))
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_raw_text_in_workers(pipeline, pipeline_folder, named):
+    parse = pipeline_folder if named else pipeline
+    options = {"n_samples": 20, "random_state": 0, "parse": parse}
+    one = count_corpus(NEWS, Chain(), RULE, **options)
+    same(one, count_corpus(NEWS, Chain(), RULE, n_jobs=2, batch_size=3, **options))
+
+
+class Loads:
+    """A parser that counts how often a process has unpickled it, and has an array of its own."""
+
+    times = 0
+
+    def __init__(self):
+        self.scratch = np.zeros(200_000)  # more than joblib would put into a memory map
+
+    def __setstate__(self, state):
+        Loads.times += 1
+        self.__dict__.update(state)
+
+    def __getstate__(self):
+        return dict(self.__dict__)
+
+    def __call__(self, text):
+        self.scratch[0] += 1  # as spaCy does; what cannot be written to raises an error
+        return Document(
+            "d", ["w"], mentions=[(0, 1)], metadata={"times": Loads.times}, date="2001-01-01"
+        )
+
+
+def times(document):
+    return document.metadata["times"]
+
+
+def always(document, entity):
+    return "yes"
+
+
+def test_a_worker_loads_a_parser_once():
+    post = count_corpus(
+        ["a"] * 40, None, always, parse=Loads(), n_jobs=2, batch_size=1, period=times
+    )
+    assert post.period_labels == ["1"]
+
+
+@pytest.mark.parametrize("processes", [False, True])
+def test_raw_text_on_a_dask_cluster(pipeline, pipeline_folder, processes):
+    one = count_corpus(NEWS, Chain(), RULE, parse=pipeline, n_samples=10, random_state=0)
+    with dask_client(n_workers=1, threads_per_worker=2, processes=processes) as client:
+        for parse in (pipeline, pipeline_folder):
+            many = count_corpus(
+                iter(NEWS), Chain(), RULE, parse=parse, n_samples=10, batch_size=3, client=client,
+                random_state=0,
+            )  # fmt: skip
+            same(one, many)
+
+
+class Watched:
+    """A parser that keeps the texts it has seen."""
+
+    def __init__(self, pipeline):
+        self.pipeline, self.seen = pipeline, []
+
+    def __call__(self, text):
+        self.seen.append(text)
+        return self.pipeline(text)
+
+
+def test_texts_are_left_unparsed_only_where_the_answer_is_the_same(pipeline):
+    options = {"n_samples": 20, "random_state": 0, "period": "M"}
+    plain, filtered = Watched(pipeline), Watched(pipeline)
+    one = count_corpus(NEWS, Chain(), RULE, parse=plain, **options)
+    other = count_corpus(NEWS, Chain(), RULE, parse=filtered, prefilter=True, **options)
+    same(one, other)
+    assert other.n_documents.sum() == len(NEWS) == len(plain.seen)
+    assert sorted(set(filtered.seen)) == sorted(NEWS[i][0] for i in (0, 1, 4))
+    # Functions of a document may look at the parse.
+    for options in ({"period": lambda d: len(d.tokens)}, {"sample_weight": lambda d: len(d)}):
+        watched = Watched(pipeline)
+        one = count_corpus(NEWS, None, RULE, parse=pipeline, **options)
+        other = count_corpus(NEWS, None, RULE, parse=watched, prefilter=True, **options)
+        same(one, other)
+        np.testing.assert_array_equal(one.document_weight, other.document_weight)
+        assert len(watched.seen) == len(NEWS)
+    with pytest.raises(TypeError, match=r"a rule with a method may_hold.text., which function"):
+        count_corpus(NEWS, None, linked, parse=pipeline, prefilter=True)
+
+
+def test_raw_texts_that_cannot_be_counted(pipeline):
+    def parse(text):
+        if "bad" in text:
+            raise OSError("the parser has gone")
+        return pipeline(text)
+
+    stream = [
+        NEWS[0],
+        ("bad", {"id": "b", "date": "2003-01-01"}),
+        ("Iran left.", {"id": "u"}),
+        ("Iran left.", {"id": "m", "date": "May"}),
+        ("Iran left.", {"id": "y", "date": "2003"}),
+    ]
+    for function in (parse, pipeline):
+        with pytest.warns(UserWarning, match="of 5 documents were skipped"):
+            post = count_corpus(
+                stream, Chain(), RULE, parse=function, on_error="skip", undated="skip", n_samples=2
+            )
+        reasons = {skipped.id: skipped.reason for skipped in post.skipped}
+        assert ("b" in reasons) == (function is parse)
+        assert "has no date" in reasons["u"]
+        assert "date='May' is not a date" in reasons["number 3"]
+        assert "is dated 2003" in reasons["y"]
+    with pytest.raises(
+        RuntimeError, match=r"'b' .number 1. could not be counted: OSError: the pars"
+    ):
+        count_corpus(stream, Chain(), RULE, parse=parse)
+    with pytest.raises(RuntimeError, match=r"entry 0 is a tuple. Pass parse= to count raw text"):
+        count_corpus(stream, Chain(), RULE)
+
+
+def test_without_a_model_every_mention_is_alone():
+    post = count_corpus(CORPUS.X, None, RULE, n_samples=30)
+    alone = [np.arange(len(document))[np.newaxis] for document in CORPUS.X]
+    plain = count_documents(CORPUS.X, alone, RULE, best=[rows[0] for rows in alone])
+    assert post.n_samples == 30
+    np.testing.assert_array_equal(post.mean, plain.mean)
+    np.testing.assert_array_equal(post.mean, post.best)
+    assert (post.standard_error == 0).all()
+    low, high = post.confidence_interval()
+    np.testing.assert_array_equal(low, high)
+    linked_too = count_corpus(CORPUS.X, CORPUS.model, RULE, n_samples=30, random_state=0)
+    assert linked_too.mean.sum() > post.mean.sum()
+
+
+def test_progress_has_an_estimate(capsys, monkeypatch):
+    clock = iter(np.arange(0.0, 1e6, 5.0))
+    monkeypatch.setattr("time.perf_counter", lambda: next(clock))
+    count_corpus(CORPUS.X, None, RULE, n_samples=2, verbose=1, batch_size=1)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "count_corpus: 2 of 60 documents, 0.2/s, about 5 min left"
+    assert lines[-1].startswith("count_corpus: 60 documents, 0.2/s")
+    count_corpus(iter(CORPUS.X[:4]), None, RULE, n_samples=2, verbose=1, total=2000)
+    assert "of 2,000 documents, 0.2/s, about 2 h 46 min left" in capsys.readouterr().err
+    count_corpus(iter(CORPUS.X[:4]), None, RULE, n_samples=2, verbose=1)
+    assert "left" not in capsys.readouterr().err
+
+
+def test_an_interruption_says_how_far_it_was():
+    def stream():
+        yield from CORPUS.X[:20]
+        raise KeyboardInterrupt
+
+    message = r"^count_corpus was interrupted after 16 documents in 0 s; these counts are lost\.$"
+    with pytest.raises(KeyboardInterrupt, match=message) as caught:
+        count_corpus(stream(), None, RULE)
+    assert caught.value.__suppress_context__

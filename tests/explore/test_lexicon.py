@@ -2,8 +2,11 @@
 
 import os
 import pickle
+from itertools import pairwise
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sklearn_calib.explore import Lexicon, country_lexicon
 from tests.limits import within_limits
@@ -207,3 +210,57 @@ def test_files_of_names_that_cannot_be_read(tmp_path):
     path.write_text("USA\tAmerica\nCAN\tAmerica\n")
     with pytest.raises(ValueError, match=r"names\.tsv: The name 'America' belongs to both"):
         Lexicon.read(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("The U.S. army", True),
+        ("they told us", False),
+        ("THE US ARMY", True),
+        ("Iraqis left", True),
+        ("in Côte d’Ivoire", True),  # noqa: RUF001
+        ("Guinea - Bissau", True),
+        ("polish the table", False),
+        ("nobody", False),
+        ("", False),
+    ],
+)
+def test_a_text_without_names_is_known_before_it_is_split(text, found):
+    assert country_lexicon().may_match(text) == found
+
+
+NAMES = ["U.S.", "us", "Iraqis", "Côte d’Ivoire", "New Guinea", "Guinea-Bissau", "Niger's"]  # noqa: RUF001
+PIECES = [
+    "U",
+    ".",
+    "S",
+    "s",
+    "'s",
+    "-",
+    " ",
+    "Iraq",
+    "i",
+    "Papua",
+    "Guinea",
+    "\u0301",
+    "é",
+    "NİGER",
+]
+
+
+@given(
+    st.lists(st.sampled_from([*NAMES, *PIECES]), max_size=8).map("".join),
+    st.lists(st.integers(0, 40), max_size=8),
+)
+def test_whatever_matches_may_match_however_the_text_is_split(text, cuts):
+    places = sorted({0, len(text), *(min(cut, len(text)) for cut in cuts)})
+    tokens = [text[a:b] for a, b in pairwise(places)]
+    words = [word for token in tokens for word in token.split()]
+    for lexicon in (
+        country_lexicon(),
+        Lexicon({"A": ["=Us", "...", "Niger Iraq"], "B": ["côte"]}, ignore=["Papua"]),
+        Lexicon({"A": ["=U.S", "Guinea"], "B": ["d'ivoire"]}, stem=False),
+    ):
+        if lexicon.match(tokens) or lexicon.match(words):
+            assert lexicon.may_match(text)
