@@ -9,6 +9,7 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
 from sklearn_calib._results import ConfidenceInterval
+from sklearn_calib._version import __version__ as __version__
 from sklearn_calib.metrics import (
     AdaptiveBinCalibrationError,
     adaptive_bin_calibration_error,
@@ -58,7 +59,6 @@ if TYPE_CHECKING:
     # The report stands above this file, so that nothing is imported from it here.
     calibration_report = report.calibration_report
 
-__version__ = "0.1.0"
 
 __all__ = [
     "AdaptiveBinCalibrationError",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -17,6 +18,10 @@ Columns = Mapping[str, Sequence[Any] | np.ndarray[Any, Any]]
 
 # Rows of a table that are shown as the last line of a notebook cell.
 _SHOWN = 10
+
+# What a terminal would obey and not show: control characters, marks that reverse the direction of
+# writing, and halves of characters, which cannot be written at all.
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 class ConfidenceInterval(NamedTuple):
@@ -125,7 +130,14 @@ def cell(value: Any) -> str:
         return f"{value:.4f}"
     if isinstance(value, (int, np.integer)):
         return f"{value:,}"
-    return str(value)
+    return printable(str(value))
+
+
+def printable(text: str, keep: str = "") -> str:
+    """Return text whose control characters are written out, so that a terminal shows them."""
+    return _UNPRINTABLE.sub(
+        lambda found: found[0] if found[0] in keep else ascii(found[0])[1:-1], text
+    )
 
 
 def _shown_rows(columns: Columns, most: int) -> list[list[str]]:

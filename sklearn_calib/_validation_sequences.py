@@ -14,9 +14,11 @@ from sklearn_calib._validation import Array, check_array_like, check_classes, ch
 T = TypeVar("T")
 
 __all__ = [
+    "MAX_SCORE",
     "check_lattice",
     "check_observations",
     "check_partition",
+    "check_scores",
     "check_sentences",
     "check_state_pairs",
     "check_tag_names",
@@ -27,6 +29,9 @@ __all__ = [
     "check_vocabulary",
     "flatten",
 ]
+
+# Scores are added along a sequence: a billion of these still are far from the largest float.
+MAX_SCORE = 1e290
 
 
 def check_lattice(
@@ -64,14 +69,27 @@ def _scores(values: ArrayLike, name: str) -> Array:
         raise TypeError(f"{name} must hold numbers, got dtype {array.dtype}.")
     if array.ndim != 2 or array.size == 0:
         raise ValueError(f"{name} must be a non-empty matrix, got shape {array.shape}.")
-    array = array.astype(np.float64, copy=False)
+    return check_scores(array.astype(np.float64, copy=False), name)
+
+
+def check_scores(array: Array, name: str) -> Array:
+    """Refuse scores whose sum along a sequence could leave the range of a float."""
     # NaN makes the maximum NaN.
-    if not array.max() < np.inf:
+    if not array.max(initial=0.0) < np.inf:
         row, column = np.argwhere(~(array < np.inf))[0]
         raise ValueError(
             f"{name} contains {array[row, column]} at row {row}, column {column}: scores must be "
             "finite, or minus infinity for what is impossible."
         )
+    if array.max(initial=0.0) > MAX_SCORE or array.min(initial=0.0) < -MAX_SCORE:
+        large = np.argwhere(np.isfinite(array) & (np.abs(array) > MAX_SCORE))
+        if len(large):
+            row, column = large[0]
+            raise ValueError(
+                f"{name} contains {array[row, column]:.3g} at row {row}, column {column}: scores "
+                f"must lie between -{MAX_SCORE:.0e} and {MAX_SCORE:.0e}, so that those of a "
+                "sequence can be added up. Minus infinity says that something is impossible."
+            )
     return array
 
 

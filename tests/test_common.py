@@ -30,6 +30,8 @@ ROOMS = [
     "_validation_documents",
     "_validation_sequences",
     "_validation",
+    "_files",
+    "_version",
 ]
 
 

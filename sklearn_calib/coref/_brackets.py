@@ -2,32 +2,43 @@
 
 from __future__ import annotations
 
-import gzip
 import re
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from sklearn_calib._files import FileError, open_text, shortened
 from sklearn_calib._validation import check_option
 from sklearn_calib.coref._document import Document
 from sklearn_calib.coref._mention_heads import mention_heads
 
-__all__ = ["UNBALANCED", "Brackets", "Source", "TextBuilder", "open_lines", "report_problems"]
+__all__ = [
+    "UNBALANCED",
+    "Brackets",
+    "Source",
+    "TextBuilder",
+    "open_lines",
+    "report_problems",
+    "source_name",
+]
 
 UNBALANCED = ("warn", "raise", "ignore")
 
 # What readers take: a path, an open file, or lines.
 Source = str | Path | Iterable[str | bytes]
 
-# "(7-person" opens, "(7-person)" opens and closes, "7)" closes.
-_BRACKET = re.compile(r"\((?P<open>[^()|]*)(?P<single>\))?|(?P<close>[^()|]+)\)")
-_PART = re.compile(r"(?P<name>.*)\[(?P<number>\d+)/(?P<total>\d+)\]$")
+# "(7-person" opens, "(7-person)" opens and closes, "7)" closes; "7" alone and ")" are mistakes.
+# What one match has passed, no other looks at again.
+_BRACKET = re.compile(r"\((?P<open>[^()|]*)(?P<single>\))?|(?P<close>[^()|]*)(?P<end>\))?")
+_PART = re.compile(r"\[(?P<number>[0-9]{1,9})/(?P<total>[0-9]{1,9})\]$")
+_LONGEST_PART = 23
 _TYPE_FIRST = re.compile(r"[^\W\d]+-\d+(?=-|$)")
+_NUMBER = re.compile(r"[0-9]{1,9}")
 # What stands in the column of a token without brackets.
 _NOTHING = ("", "_", "-", "*")
 
@@ -36,17 +47,27 @@ _NOTHING = ("", "_", "-", "*")
 def open_lines(source: Source) -> Iterator[Iterator[str]]:
     """Open a path (plain or .gz), or take an open file or an iterable of lines."""
     if isinstance(source, (str, Path)):
-        opener: Any = gzip.open if str(source).endswith(".gz") else open
-        with opener(source, "rt", encoding="utf-8") as file:
-            yield _as_text(file)
+        with open_text(Path(source)) as file:
+            yield file
     else:
         yield _as_text(source)
+
+
+def source_name(source: Source) -> str:
+    """Return what messages call a file."""
+    name = source if isinstance(source, (str, Path)) else getattr(source, "name", "document")
+    return str(name)
 
 
 def _as_text(lines: Iterable[str | bytes]) -> Iterator[str]:
     """Yield lines as str, without the mark that some editors put at the start of a file."""
     for number, line in enumerate(lines):
-        text = line.decode("utf-8") if isinstance(line, bytes) else line
+        try:
+            text = line.decode("utf-8") if isinstance(line, bytes) else line
+        except UnicodeDecodeError as error:
+            raise FileError(
+                f"document, line {number + 1}: not UTF-8 text ({error.reason})."
+            ) from None
         yield text if number else text.removeprefix("\ufeff")
 
 
@@ -74,6 +95,40 @@ class _Open:
     part: tuple[int, int]
     head: int | None
     body: str  # all that stands after the bracket
+    closed: bool = False
+
+
+class _OpenBrackets:
+    """Brackets that are open, to be found by their entity in constant time."""
+
+    def __init__(self) -> None:
+        self.all: list[_Open] = []
+        # Under all that stands after the bracket, under an entity, and under an entity and a part;
+        # the last one comes off first.
+        self._stacks: dict[tuple[object, ...], list[_Open]] = {}
+
+    def add(self, bracket: _Open) -> None:
+        self.all.append(bracket)
+        entity = bracket.entity
+        for key in (("body", bracket.body), ("entity", entity), ("part", entity, bracket.part)):
+            self._stacks.setdefault(key, []).append(bracket)
+
+    def take(self, *key: object) -> _Open | None:
+        """Return the last bracket under a key, and close it."""
+        stack = self._stacks.get(key, [])
+        while stack:
+            bracket = stack.pop()
+            # It may have been closed by way of another stack.
+            if not bracket.closed:
+                bracket.closed = True
+                return bracket
+        return None
+
+    def remaining(self) -> list[_Open]:
+        """Return those that are still open, in their order, and forget all."""
+        left = [bracket for bracket in self.all if not bracket.closed]
+        self.all, self._stacks = [], {}
+        return left
 
 
 @dataclass
@@ -85,12 +140,21 @@ class Brackets:
     """
 
     document: str
-    fields: tuple[str, ...] = ()
+    fields: InitVar[tuple[str, ...]] = ()
     problems: list[str] = field(default_factory=list)
     found: list[tuple[int, int, int | None, str]] = field(default_factory=list)
-    _open: list[_Open] = field(default_factory=list)
-    _open_before: list[_Open] = field(default_factory=list)  # in earlier sentences
+    _open: _OpenBrackets = field(default_factory=_OpenBrackets)
+    _open_before: _OpenBrackets = field(default_factory=_OpenBrackets)  # in earlier sentences
     _parts: dict[tuple[str, int], list[tuple[int, _Span]]] = field(default_factory=dict)
+
+    def __post_init__(self, fields: tuple[str, ...]) -> None:
+        self.name_fields(fields)
+
+    def name_fields(self, fields: tuple[str, ...]) -> None:
+        """Say what stands between the dashes of a bracket, from here on."""
+        self._named = bool(fields)
+        self._entity_at = next((i for i, f in enumerate(fields) if f in ("eid", "GRP")), 0)
+        self._head_at = fields.index("head") if "head" in fields else None
 
     def read(self, text: str, before: int, after: int) -> None:
         """Take the brackets of a token, which spans the positions `before` to `after`.
@@ -99,53 +163,54 @@ class Brackets:
         """
         if text in _NOTHING:
             return
-        if _BRACKET.sub("", text).strip("|"):
-            self._problem(f"{text!r} at token {before} is not written as brackets")
+        mistake = False
         for match in _BRACKET.finditer(text):
             if match["open"] is not None:
                 bracket = self._parse(match["open"], before)
                 if match["single"]:
                     self._close(bracket, after)
                 else:
-                    self._open.append(bracket)
+                    self._open.add(bracket)
                 continue
             name = match["close"]
-            if (opened := self._opened(self._open, name)) is not None:
+            if not (name and match["end"]):
+                mistake |= bool(match[0])
+            elif (opened := self._opened(self._open, name)) is not None:
                 self._close(opened, after)
             elif (opened := self._opened(self._open_before, name)) is not None:
                 self._problem(
-                    f"{opened.entity!r} opens at token {opened.start} and closes at token "
+                    f"{shortened(opened.entity)} opens at token {opened.start} and closes at token "
                     f"{before}, in another sentence"
                 )
             else:
-                self._problem(f"{name!r} closes at token {before} but never opens")
+                self._problem(f"{shortened(name)} closes at token {before} but never opens")
+        if mistake:
+            self._problem(f"{shortened(text)} at token {before} is not written as brackets")
 
-    def _opened(self, brackets: list[_Open], closer: str) -> _Open | None:
+    def _opened(self, brackets: _OpenBrackets, closer: str) -> _Open | None:
         """Return the last bracket that this closes, and take it off the list.
 
         Most files close a bracket by the name of its entity. Some repeat all fields.
         """
-        for i in range(len(brackets) - 1, -1, -1):
-            if brackets[i].body == closer:
-                return brackets.pop(i)
+        if (bracket := brackets.take("body", closer)) is not None:
+            return bracket
         parsed = self._parse(closer, 0)
-        part = parsed.part if "[" in closer else None
         for name in (_part(closer)[0], parsed.entity):
-            for i in range(len(brackets) - 1, -1, -1):
-                if brackets[i].entity == name and part in (None, brackets[i].part):
-                    return brackets.pop(i)
+            key = ("part", name, parsed.part) if "[" in closer else ("entity", name)
+            if (bracket := brackets.take(*key)) is not None:
+                return bracket
         return None
 
     def _parse(self, body: str, start: int) -> _Open:
         values = body.split("-")
-        at = next((i for i, name in enumerate(self.fields) if name in ("eid", "GRP")), 0)
         # Older files put the type first and repeat it when closing: "(person-2" ... "person-2)".
-        type_first = None if self.fields else _TYPE_FIRST.match(body)
-        name, part = _part(type_first[0] if type_first else values[min(at, len(values) - 1)])
+        type_first = None if self._named else _TYPE_FIRST.match(body)
+        at = min(self._entity_at, len(values) - 1)
+        name, part = _part(type_first[0] if type_first else values[at])
         head = None
-        if "head" in self.fields and self.fields.index("head") < len(values):
-            number = values[self.fields.index("head")]
-            head = int(number) - 1 if number.isdigit() else None
+        if self._head_at is not None and self._head_at < len(values):
+            number = values[self._head_at]
+            head = int(number) - 1 if _NUMBER.fullmatch(number) else None
         return _Open(start, name, part or (1, 1), head, body)
 
     def _close(self, bracket: _Open, end: int) -> None:
@@ -159,48 +224,60 @@ class Brackets:
             return
         del self._parts[bracket.entity, total]
         numbers = [part[0] for part in parts]
-        if numbers == list(range(1, total + 1)):
+        if len(numbers) == total and numbers == list(range(1, total + 1)):
             self._add([part[1] for part in parts], bracket.entity)
         else:
             self._problem(
-                f"{bracket.entity!r} at token {parts[0][1][0]} has the parts {numbers}, not 1 to "
-                f"{total}"
+                f"{shortened(bracket.entity)} at token {parts[0][1][0]} has the parts "
+                f"{shortened(numbers)}, not 1 to {total}"
             )
 
     def _add(self, parts: list[_Span], entity: str) -> None:
         """Add a mention; one in several parts covers the words between them as well."""
         start, end = min(p[0] for p in parts), max(p[1] for p in parts)
         if end <= start:
-            self._problem(f"entity {entity!r} has a mention without words at token {start}")
+            self._problem(
+                f"entity {shortened(entity)} has a mention without words at token {start}"
+            )
             return
-        words = [i for part in sorted(parts) for i in range(*part[:2])]
         number = next((p[2] for p in parts if p[2] is not None), None)
-        head = words[number] if number is not None and 0 <= number < len(words) else None
-        self.found.append((start, end, head, entity))
+        self.found.append((start, end, _word(parts, number), entity))
 
     def end_sentence(self) -> None:
         """Report parts that are missing; a bracket may still close, but it is too late."""
         for (entity, _), parts in self._parts.items():
-            self._problem(f"{entity!r} at token {parts[0][1][0]} lacks a part")
+            self._problem(f"{shortened(entity)} at token {parts[0][1][0]} lacks a part")
         self._parts.clear()
-        self._open_before += self._open
-        self._open.clear()
+        for bracket in self._open.remaining():
+            self._open_before.add(bracket)
 
     def end_document(self) -> None:
         """Report what never closes."""
-        for bracket in self._open_before:
-            self._problem(f"{bracket.entity!r} opens at token {bracket.start} but never closes")
-        self._open_before.clear()
+        for bracket in self._open_before.remaining():
+            self._problem(
+                f"{shortened(bracket.entity)} opens at token {bracket.start} but never closes"
+            )
 
     def _problem(self, text: str) -> None:
-        self.problems.append(f"document {self.document!r}: {text}")
+        self.problems.append(f"document {shortened(self.document)}: {text}")
 
 
 def _part(name: str) -> tuple[str, tuple[int, int] | None]:
-    match = _PART.match(name)
+    match = _PART.search(name, max(0, len(name) - _LONGEST_PART))
     if match is None:
         return name, None
-    return match["name"], (int(match["number"]), int(match["total"]))
+    return name[: match.start()], (int(match["number"]), int(match["total"]))
+
+
+def _word(parts: list[_Span], number: int | None) -> int | None:
+    """Return the token that is the word of this number in a mention; None if there is none."""
+    if number is None or number < 0:
+        return None
+    for start, end, _ in sorted(parts, key=lambda part: part[:2]):
+        if number < end - start:
+            return start + number
+        number -= end - start
+    return None
 
 
 @dataclass
@@ -222,9 +299,11 @@ class TextBuilder:
         layers.update(options)
         if any(speaker is not None for speaker in self.speakers):
             layers["speakers"] = self.speakers
+        if annotated and not found:
+            layers["entities"] = []
         text = Document(self.id, self.tokens, sentence_starts=self.sentence_starts, **layers)
         if not found:
-            return text.replace(entities=[]) if annotated else text
+            return text
         spans = np.array([m[:2] for m in found], dtype=np.intp)
         heads = mention_heads(spans, text.tokens, text.heads, text.upos)
         given = np.array([-1 if m[2] is None else m[2] for m in found])

@@ -5,7 +5,14 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from sklearn_calib.coref._brackets import Brackets, Source, TextBuilder, open_lines, report_problems
+from sklearn_calib.coref._brackets import (
+    Brackets,
+    Source,
+    TextBuilder,
+    open_lines,
+    report_problems,
+    source_name,
+)
 from sklearn_calib.coref._document import Document
 
 __all__ = ["read_conll2012"]
@@ -38,8 +45,6 @@ _UPOS = {
 }
 
 _BEGIN = re.compile(r"#\s*begin document\b\s*(?:\((?P<name>.*)\))?(?P<rest>.*)")
-# The word "#" with its brackets, which is not a comment.
-_HASH = re.compile(r"#\s+([-_*]|\S*[()]\S*)\s*$")
 
 
 def _universal(tag: str) -> str:
@@ -93,6 +98,7 @@ def read_conll2012(source: Source, *, unbalanced: str = "warn") -> list[Document
     ('demo', 'the queen')
     """
     name = Path(source).stem if isinstance(source, (str, Path)) else "document"
+    file = source_name(source)
     documents: list[Document] = []
     problems: list[str] = []
     text: _Text | None = None
@@ -109,14 +115,14 @@ def read_conll2012(source: Source, *, unbalanced: str = "warn") -> list[Document
             if _BEGIN.match(line) or line.startswith("# newdoc id"):
                 finish()
                 text = _Text(_id_of(line))
-            elif line.startswith(("#end document", "# ")) and not _HASH.match(line):
+            elif line.startswith(("#end document", "# ")) and not _is_word(line):
                 continue
             elif not line.strip():
                 if text is not None:
                     text.end_sentence()
             else:
                 text = text or _Text(name)
-                text.add(line, f"{name}, line {number}")
+                text.add(line, f"{file}, line {number}")
     finish()
     report_problems(problems, unbalanced)
     return documents
@@ -128,9 +134,16 @@ def _id_of(line: str) -> str:
         return line.partition("=")[2].strip() or line.lstrip("# ")
     if match["name"] is None:
         return match["rest"].strip(" ;") or "document"
-    part = re.match(r"; part 0*(\d+)", match["rest"])
-    number = int(part[1]) if part else 0
-    return f"{match['name']}_{number}" if number else match["name"]
+    part = re.match(r"; part 0*(\d*)", match["rest"])
+    return f"{match['name']}_{part[1]}" if part and part[1] else match["name"]
+
+
+def _is_word(line: str) -> bool:
+    """Tell whether a line is the word "#" with its brackets, and not a comment."""
+    cells = line.split(None, 2)
+    if len(cells) != 2 or cells[0] != "#":
+        return False
+    return cells[1] in ("-", "_", "*") or "(" in cells[1] or ")" in cells[1]
 
 
 class _Text:

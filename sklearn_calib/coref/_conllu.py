@@ -9,7 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_calib.coref._brackets import Brackets, Source, TextBuilder, open_lines, report_problems
+from sklearn_calib._files import shortened
+from sklearn_calib.coref._brackets import (
+    Brackets,
+    Source,
+    TextBuilder,
+    open_lines,
+    report_problems,
+    source_name,
+)
 from sklearn_calib.coref._document import Document
 
 __all__ = ["UNKNOWN_ENTITIES", "escape", "read_conllu"]
@@ -29,6 +37,9 @@ def escape(text: str) -> str:
 
 def _unescape(text: str) -> str:
     return re.sub(r"\\(.)", lambda match: _CHARACTERS.get(match[1], match[0]), text)
+
+
+_NUMBER = re.compile(r"[0-9]{1,9}")
 
 
 def read_conllu(source: Source, *, unbalanced: str = "warn") -> list[Document]:
@@ -90,7 +101,7 @@ def read_conllu(source: Source, *, unbalanced: str = "warn") -> list[Document]:
     documents: list[Document] = []
     problems: list[str] = []
     with open_lines(source) as lines:
-        for text in _texts(lines, name):
+        for text in _texts(lines, name, source_name(source)):
             documents.append(text.finish())
             problems += text.brackets.problems
     report_problems(problems, unbalanced)
@@ -100,7 +111,8 @@ def read_conllu(source: Source, *, unbalanced: str = "warn") -> list[Document]:
 class _Text:
     """One document while it is read."""
 
-    def __init__(self, id: str, fields: tuple[str, ...]) -> None:
+    def __init__(self, id: str, fields: tuple[str, ...], where: str) -> None:
+        self.where = where
         self.builder = TextBuilder(
             id, layers={"lemmas": [], "upos": [], "heads": [], "relations": []}
         )
@@ -122,7 +134,7 @@ class _Text:
         if is_word:
             if id != str(at - self.start + 1):
                 raise ValueError(
-                    f"{where}: the word has the id {id!r}, but it is number "
+                    f"{where}: the word has the id {shortened(id)}, but it is number "
                     f"{at - self.start + 1} of its sentence."
                 )
             builder.tokens.append(form)
@@ -131,10 +143,9 @@ class _Text:
             builder.layers["upos"].append(upos)
             builder.layers["relations"].append(relation)
             self.has_heads |= head != "_"
-            try:
-                self.parents.append(-1 if head == "_" else int(head) - 1)
-            except ValueError:
-                raise ValueError(f"{where}: the head {head!r} is not a number.") from None
+            if head != "_" and _NUMBER.fullmatch(head) is None:
+                raise ValueError(f"{where}: the head {shortened(head)} is not a number.")
+            self.parents.append(-1 if head == "_" else int(head) - 1)
         if "Entity=" in misc:
             for item in misc.split("|"):
                 if item.startswith("Entity="):
@@ -162,16 +173,19 @@ class _Text:
         created = self.metadata.get("dateCreated", "")
         if self.builder.tokens and not self.has_heads:
             self.builder.layers["heads"] = None
-        document = self.builder.build(
-            self.brackets,
-            annotated=self.annotated,
-            # Dates such as "none" or "1967 (approx.)" stay in the metadata only.
-            date=created if _is_date(created) else None,
-            genre=self.metadata.get("genre"),
-            title=self.metadata.get("title"),
-            metadata=self.metadata,
-            **self.surface.finish(),
-        )
+        try:
+            document = self.builder.build(
+                self.brackets,
+                annotated=self.annotated,
+                # Dates such as "none" or "1967 (approx.)" stay in the metadata only.
+                date=created if _is_date(created) else None,
+                genre=self.metadata.get("genre"),
+                title=self.metadata.get("title"),
+                metadata=self.metadata,
+                **self.surface.finish(),
+            )
+        except ValueError as error:  # a parse that goes round, for example
+            raise ValueError(f"{self.where}, the document that starts there: {error}") from None
         return document.replace(entities=None) if self.unknown_entities else document
 
 
@@ -192,7 +206,7 @@ class _Surface:
         """Take a line such as "1-2", whose words follow."""
         self.end_multiword()
         first, _, last = id.partition("-")
-        if first.isdigit() and last.isdigit():
+        if _NUMBER.fullmatch(first) and _NUMBER.fullmatch(last):
             self.multiword = (form, misc, int(last) - int(first) + 1)
 
     def add(self, form: str, misc: str) -> None:
@@ -252,7 +266,7 @@ def _is_date(text: str) -> bool:
     return True
 
 
-def _texts(lines: Iterator[str], name: str) -> Iterator[_Text]:
+def _texts(lines: Iterator[str], name: str, file: str) -> Iterator[_Text]:
     """Yield the documents one by one."""
     fields: tuple[str, ...] = ()
     text: _Text | None = None
@@ -260,7 +274,7 @@ def _texts(lines: Iterator[str], name: str) -> Iterator[_Text]:
     where = ""
     for number, raw in enumerate(lines, start=1):
         line = raw.rstrip("\r\n")
-        where = f"{name}, line {number}"
+        where = f"{file}, line {number}"
         if line.startswith("#"):
             key, _, value = line[1:].partition("=")
             key, value = key.strip(), value.strip()
@@ -269,20 +283,20 @@ def _texts(lines: Iterator[str], name: str) -> Iterator[_Text]:
                     text.end_sentence(where)
                     yield text
                     count += 1
-                text = _Text(value or f"{name}-{count}", fields)
+                text = _Text(value or f"{name}-{count}", fields, where)
             elif key == "global.Entity":
                 fields = tuple(value.split("-"))
                 if text is not None:
-                    text.brackets.fields = fields
+                    text.brackets.name_fields(fields)
             elif text is not None and key == "entities" and value == UNKNOWN_ENTITIES:
                 text.unknown_entities = True
             elif key == "text":
-                text = text or _Text(name, fields)
+                text = text or _Text(name, fields, where)
                 text.surface.known = True
             elif text is not None and key.startswith("meta::"):
                 text.metadata[key[len("meta::") :]] = value
             elif key == "speaker":
-                text = text or _Text(name, fields)
+                text = text or _Text(name, fields, where)
                 text.speaker = value or None
         elif not line.strip():
             if text is not None:
@@ -294,7 +308,7 @@ def _texts(lines: Iterator[str], name: str) -> Iterator[_Text]:
                     f"{where}: a line of CoNLL-U has 10 columns between tabs, this one has "
                     f"{len(cells)}: {line[:60]!r}."
                 )
-            text = text or _Text(name, fields)
+            text = text or _Text(name, fields, where)
             if "-" in cells[0]:  # a multiword token repeats the words that follow
                 text.surface.begin_multiword(cells[0], cells[1], cells[9])
                 continue

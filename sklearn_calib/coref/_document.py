@@ -243,7 +243,9 @@ class Document(Result):
 
     def _mentions(self, n: int) -> Array:
         name = f"Document {self.id!r}: mentions"
-        given = () if self.mentions is None else check_sequence(self.mentions, name)
+        if self.mentions is None or (isinstance(self.mentions, tuple) and not self.mentions):
+            return np.empty((0, 3), dtype=np.intp)
+        given = check_sequence(self.mentions, name)
         if len(given) == 0:
             return np.empty((0, 3), dtype=np.intp)
         spans = _integers(given, name, (None, None))
@@ -401,6 +403,8 @@ def _fields(document: Document) -> Iterable[dataclasses.Field[Any]]:
 
 def _strings(values: Any, name: str, *, missing: bool = False) -> Array:
     """Return an object array of str; None is allowed where `missing`."""
+    if isinstance(values, list) and not values:
+        return np.empty(0, dtype=object)
     items = list(check_sequence(values, name, "strings"))
     for i, item in enumerate(items):
         if not (isinstance(item, str) or (missing and item is None)):
@@ -412,6 +416,8 @@ def _strings(values: Any, name: str, *, missing: bool = False) -> Array:
 
 def _integers(values: Any, name: str, shape: tuple[int | None, ...]) -> Array:
     """Return a copy as integers of a given shape; None in the shape stands for any length."""
+    if isinstance(values, list) and not values and shape in ((None,), (0,)):
+        return np.empty(0, dtype=np.intp)
     try:
         array = np.array(check_sequence(values, name, "integers"))
     except ValueError as error:

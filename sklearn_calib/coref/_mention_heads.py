@@ -22,16 +22,19 @@ def mention_heads(spans: Array, tokens: Array, heads: Array | None, upos: Array 
     mention, a mark of punctuation only if there is nothing else. Without one it
     is the last token before the first comma, preposition or relative pronoun.
     """
+    if heads is None:
+        after = [i for i, token in enumerate(tokens) if token.lower() in _AFTER_HEAD]
+        # The first such word after the first word of a mention, or the end of the text.
+        ends = np.array([*after, len(tokens)], dtype=np.intp)
+        following = ends[np.searchsorted(ends[:-1], spans[:, 0], side="right")]
+        return np.minimum(following, spans[:, 1]) - 1
     found = np.empty(len(spans), dtype=np.intp)
+    word = None if upos is None else np.asarray(upos != "PUNCT", dtype=bool)
     for i, (start, end) in enumerate(spans[:, :2].tolist()):
-        if heads is not None:
-            outside = (heads[start:end] < start) | (heads[start:end] >= end)
-            if upos is not None and (outside & (upos[start:end] != "PUNCT")).any():
-                outside &= upos[start:end] != "PUNCT"
-            found[i] = start + int(np.argmax(outside))
-            continue
-        head = start
-        while head + 1 < end and tokens[head + 1].lower() not in _AFTER_HEAD:
-            head += 1
-        found[i] = head
+        own = heads[start:end]
+        outside = (own < start) | (own >= end)
+        if word is not None:
+            chosen = outside & word[start:end]
+            outside = chosen if chosen.any() else outside
+        found[i] = start + int(np.argmax(outside))
     return found

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_calib._validation import Array, check_generator, check_integer
+from sklearn_calib._version import VersionedEstimator
 from sklearn_calib.coref._clusters import best_entities, draw_entities, links
 from sklearn_calib.coref._document import Document
 from sklearn_calib.coref._entities import Entity, check_min_proba, likely_entities
@@ -34,7 +34,7 @@ UNITS = ("link", "entity")
 _MIN_ENTITY_PROBA = 0.01
 
 
-class MentionRanker(BaseEstimator, ABC):
+class MentionRanker(VersionedEstimator, ABC):
     """A model in which each mention chooses its antecedent, independently of the others.
 
     X holds one entry per document, so that cross-validation moves whole

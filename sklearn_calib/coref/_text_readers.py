@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -10,6 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from sklearn_calib._files import open_text, unpacked
 from sklearn_calib._validation import check_option
 from sklearn_calib.coref._document import as_date
 
@@ -87,7 +87,7 @@ def _json_lines(
             continue
         try:
             record = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ValueError(f"{where}: this is not JSON: {error}.") from None
         if not isinstance(record, dict):
             raise ValueError(
@@ -116,18 +116,8 @@ def _json_lines(
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield numbered lines; what cannot be read is an error that says where."""
-    number = 0
-    opener: Any = gzip.open if path.name.endswith(".gz") else open
-    with opener(path, "rb") as file:
-        try:
-            for number, line in enumerate(file, start=1):
-                yield number, line.decode("utf-8-sig" if number == 1 else "utf-8")
-        except UnicodeDecodeError as error:
-            raise ValueError(f"{path}, line {number}: this is not UTF-8: {error}.") from error
-        except (EOFError, gzip.BadGzipFile) as error:
-            raise ValueError(
-                f"{path}, after line {number}: the file is damaged: {error}"
-            ) from error
+    with open_text(path) as file:
+        yield from enumerate(file, start=1)
 
 
 def read_text_folder(
@@ -191,12 +181,8 @@ def _files(
     for file in files:
         within = file.relative_to(path)
         found = date(within) if callable(date) else _date_in(within) if date else None
-        data = file.read_bytes()
-        if file.name.endswith(".gz"):
-            try:
-                data = gzip.decompress(data)
-            except (EOFError, OSError) as error:
-                raise ValueError(f"{file}: the file is damaged: {error}") from error
+        with file.open("rb") as raw, unpacked(raw, file) as stream:
+            data = stream.read()
         try:
             text = data.decode("utf-8-sig" if encoding == "utf-8" else encoding)
         except UnicodeDecodeError as error:

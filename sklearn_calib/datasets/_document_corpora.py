@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from sklearn_calib._files import zip_texts
 from sklearn_calib._validation import Array, check_option
 from sklearn_calib.coref import Document, read_conll2012, read_conllu
 from sklearn_calib.datasets._corpus import Corpus, DocumentTable, entities_of, origin
-from sklearn_calib.datasets._fetch import Source, fetch, open_text
+from sklearn_calib.datasets._fetch import Source, fetch
 
 __all__ = ["DocumentCorpus", "load_amalgum_news", "load_gum", "load_litbank"]
 
@@ -62,6 +64,9 @@ def _gum_source(split: str) -> Source:
         other_names=(f"gum_{split}.conllu",),
     )
 
+
+# Of the documents, since an archive of GitHub may be packed in another way tomorrow.
+LITBANK_SHA256 = "c1eb73d99470b5fbf70c9bd8d8784f6f0d35993b7444f4c619b90c6a589de5db"
 
 LITBANK = Source(
     corpus="LitBank",
@@ -162,8 +167,7 @@ def load_gum(
     paths = [fetch(source, data_home=data_home, download=download) for source in sources]
     documents: list[Document] = []
     for path in paths:
-        with open_text(path) as lines:
-            documents += _not_empty(read_conllu(lines), path)
+        documents += _not_empty(read_conllu(path), path)
     return _corpus(
         documents,
         sources,
@@ -213,18 +217,19 @@ def load_litbank(
     [<Document 'emma': 2 tokens, 1 sentence, 1 mention, 1 entity>]
     """
     path = fetch(LITBANK, data_home=data_home, download=download)
-    documents = [] if path.suffix == ".zip" else _litbank_lines(path)
     if path.suffix == ".zip":
-        with zipfile.ZipFile(path) as archive:
-            members = [
-                name
-                for name in archive.namelist()
-                if PurePosixPath(name).match("coref/conll/*.conll")
-            ]
-        for member in members:
-            documents += _litbank_lines(path, member)
+        texts = zip_texts(path, lambda name: PurePosixPath(name).match("coref/conll/*.conll"))
+        documents = [document for _, text in texts for document in _litbank(text)]
+    else:
+        documents = _litbank(path)
+    documents = sorted(_not_empty(documents, path), key=lambda document: document.id)
+    if path.suffix == ".zip" and (found := content_sha256(documents)) != LITBANK_SHA256:
+        raise OSError(
+            f"{path} does not have the documents of LitBank that were expected: their sha256 is "
+            f"{found}, not {LITBANK_SHA256}. Remove it, so that it can be downloaded again."
+        )
     return _corpus(
-        sorted(_not_empty(documents, path), key=lambda document: document.id),
+        documents,
         [LITBANK],
         [path],
         name=LITBANK.corpus,
@@ -233,12 +238,22 @@ def load_litbank(
     )
 
 
-def _litbank_lines(path: Path, member: str | None = None) -> list[Document]:
-    with open_text(path, member=member) as lines:
-        return [
-            document.replace(id=document.id.removesuffix("_brat"))
-            for document in read_conll2012(lines)
-        ]
+def content_sha256(documents: list[Document]) -> str:
+    """Return the SHA-256 of the words, sentences and mentions of documents, however packed."""
+    digest = hashlib.sha256()
+    for document in documents:
+        entities = [] if document.entities is None else document.entities.tolist()
+        parts = [document.id, document.tokens.tolist(), document.sentence_starts.tolist()]
+        parts += [document.mentions[:, :2].tolist(), entities]
+        digest.update(json.dumps(parts).encode())
+    return digest.hexdigest()
+
+
+def _litbank(source: Path | list[str]) -> list[Document]:
+    return [
+        document.replace(id=document.id.removesuffix("_brat"))
+        for document in read_conll2012(source)
+    ]
 
 
 def load_amalgum_news(
@@ -284,8 +299,7 @@ def load_amalgum_news(
     '2012-05-20'
     """
     path = fetch(AMALGUM, data_home=data_home, download=download)
-    with open_text(path) as lines:
-        documents = _not_empty(read_conllu(lines, unbalanced="ignore"), path)
+    documents = _not_empty(read_conllu(path, unbalanced="ignore"), path)
     return _corpus(
         documents,
         [AMALGUM],

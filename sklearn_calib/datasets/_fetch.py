@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import gzip
-import io
+import hashlib
 import os
 import sys
-import zipfile
-import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, cast
+from urllib.parse import urlsplit
+
+from sklearn_calib._files import open_text, unpacked
 
 VARIABLE = "SKLEARN_CALIB_DATA"
 
@@ -30,7 +28,8 @@ class Source:
     name : str
         Name of the file as it is downloaded.
     sha256 : str or None
-        Checksum of the download.
+        Checksum of the download. Where it is None, the checksum of the first
+        download is written beside it, and holds from then on.
     licence : str
         Who may use it, and how.
     other_names : tuple of str
@@ -60,19 +59,79 @@ def fetch(
 ) -> Path:
     """Return the path of a file, which is downloaded if it is missing and this is allowed.
 
-    A file that lies in the folder is taken as it is. A download is checked
-    before it gets its name, so that half a file is never found later.
+    A download is checked before it gets its name, so that half a file is never
+    found later, and again whenever it is used. What has the right checksum comes
+    before everything else in the folder. Files of another form, under the other
+    names, are the user's own and are taken as they are.
     """
     folder = data_folder(data_home)
-    wanted = []
-    for name in (*source.other_names, source.name):
-        wanted += [name] if name.endswith(".zip") else [name, f"{name}.gz"]
-    for name in wanted:
+    if source.url is not None and not _is_safe(source.url):
+        raise ValueError(f"{source.corpus}: {source.url} does not begin with https://.")
+    own = [name for name in _with_packed(source.name) if (folder / name).is_file()]
+    expected = {name: source.sha256 or _noted(folder / name) for name in own}
+    for name in own:
+        if expected[name] is not None and _has_checksum(folder / name, expected[name]):
+            return folder / name
+    others = [packed for name in source.other_names for packed in _with_packed(name)]
+    for name in others:
         if (folder / name).is_file():
             return folder / name
+    wrong = [name for name in own if expected[name] is not None]
+    if len(wrong) < len(own):
+        return folder / next(name for name in own if expected[name] is None)
+    if wrong and not download:
+        raise OSError(
+            f"{source.corpus}: {folder / wrong[0]} is not the file that was expected, by its "
+            f"sha256 {expected[wrong[0]]}. Remove it, so that it can be downloaded again."
+        )
     if not download or source.url is None:
+        wanted = [*others, *_with_packed(source.name)]
         raise FileNotFoundError(_missing(source, folder, wanted, download))
-    return _download(source, folder)
+    if source.sha256 is None:
+        for name in wrong:  # without a checksum, pooch would keep it
+            (folder / name).unlink()
+    path = _download(source, folder)
+    if source.sha256 is None:
+        _note_of(path).write_text(f"{_checksum(path)}  {path.name}\n", encoding="utf-8")
+    return path
+
+
+def _with_packed(name: str) -> list[str]:
+    return [name] if name.endswith(".zip") else [name, f"{name}.gz"]
+
+
+def _is_safe(url: str) -> bool:
+    """Tell whether nobody on the way can change what an address sends; this machine is no way."""
+    parts = urlsplit(url)
+    return parts.scheme == "https" or parts.hostname in ("127.0.0.1", "localhost")
+
+
+def _note_of(path: Path) -> Path:
+    return path.with_name(f"{path.name}.sha256")
+
+
+def _noted(path: Path) -> str | None:
+    """Return the checksum that was written down when a file was downloaded."""
+    note = _note_of(path)
+    if not note.is_file():
+        return None
+    return note.read_text(encoding="utf-8", errors="replace")[:64]
+
+
+def _has_checksum(path: Path, sha256: str | None) -> bool:
+    try:
+        return _checksum(path) == sha256
+    except ValueError:  # damaged
+        return False
+
+
+def _checksum(path: Path) -> str:
+    """Return the SHA-256 of a file, or of what is in it if it was gzipped afterwards."""
+    digest = hashlib.sha256()
+    with path.open("rb") as raw, unpacked(raw, path) as stream:
+        while part := stream.read(2**20):
+            digest.update(part)
+    return digest.hexdigest()
 
 
 def _missing(source: Source, folder: Path, wanted: list[str], download: bool) -> str:
@@ -124,48 +183,10 @@ def _download(source: Source, folder: Path) -> Path:
     return Path(path)
 
 
-def _unpacked(raw: IO[bytes], path: Path, member: str | None) -> IO[bytes]:
-    """Return the bytes of the text itself, whatever it is packed in."""
-    start = raw.read(2)
-    raw.seek(0)
-    if start == b"\x1f\x8b":
-        return cast(IO[bytes], gzip.GzipFile(fileobj=raw))
-    if start != b"PK":
-        return raw
-    archive = zipfile.ZipFile(raw)
-    if member not in archive.namelist():
-        raise OSError(f"{path} is a zip file without {member or 'a file that is known'}.")
-    return archive.open(member)
-
-
-@contextmanager
-def open_text(
-    path: Path, *, member: str | None = None, encoding: str = "utf-8-sig"
-) -> Iterator[IO[str]]:
-    """Open a text file that is plain, gzipped or a member of a zip file, by its content.
-
-    Lines end in a newline, with or without a carriage return before it; other
-    characters that Python takes for the end of a line are left alone.
-    """
-    try:
-        with (
-            path.open("rb") as raw,
-            _unpacked(raw, path, member) as stream,
-            io.TextIOWrapper(stream, encoding=encoding, newline="\n") as text,
-        ):
-            yield text
-    except (EOFError, gzip.BadGzipFile, zipfile.BadZipFile, zlib.error) as error:
-        raise OSError(
-            f"{path} is damaged ({error}). Remove it, so that it can be fetched again."
-        ) from error
-    except UnicodeDecodeError as error:
-        raise OSError(f"{path} is not text in {encoding} ({error.reason}).") from error
-
-
 def lines(
     path: Path, *, member: str | None = None, encoding: str = "utf-8-sig"
 ) -> Iterator[tuple[int, str]]:
-    """Yield the lines of such a file, with their numbers from 1 and without their ends."""
+    """Yield the lines of a text file, with their numbers from 1 and without their ends."""
     with open_text(path, member=member, encoding=encoding) as text:
         for number, line in enumerate(text, start=1):
             yield number, line.rstrip("\r\n")

@@ -11,10 +11,11 @@ from pathlib import Path
 
 import numpy as np
 
+from sklearn_calib._files import open_text, shortened
 from sklearn_calib._results import Columns, counted
 from sklearn_calib._validation import Array, check_option
 from sklearn_calib.datasets._corpus import Corpus, origin
-from sklearn_calib.datasets._fetch import Source, fetch, lines, open_text
+from sklearn_calib.datasets._fetch import Source, fetch, lines
 
 __all__ = ["TweetCorpus", "load_sentiment140"]
 
@@ -32,7 +33,7 @@ _SOURCES = {
     ),
     "full": Source(
         corpus="Sentiment140",
-        url="http://cs.stanford.edu/people/alecmgo/trainingandtestdata.zip",
+        url="https://cs.stanford.edu/people/alecmgo/trainingandtestdata.zip",
         name="trainingandtestdata.zip",
         sha256="004a3772c8a7ff9bbfeb875880f47f0679d93fc63e5cf9cff72d54a8a6162e57",
         licence=_LICENCE,
@@ -180,12 +181,12 @@ def load_sentiment140(
         try:
             label, number, date, text = row
             labels.append(("0", "1").index(label))
-            numbers.append(int(number))
+            numbers.append(np.int64(int(number)))
             dates.append(_moment(date))
-        except ValueError:
+        except (OverflowError, ValueError):
             raise ValueError(
                 f"{path}, line {line}: a label, a number, a date and a text are expected, found "
-                f"{row!r}."
+                f"{shortened(row, 200)}."
             ) from None
         texts.append(text)
     if not texts:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sklearn_calib._files import shortened
 from sklearn_calib._validation import check_option
 from sklearn_calib.datasets._corpus import Corpus, TokenTable, origin
 from sklearn_calib.datasets._fetch import Source, fetch, lines
@@ -77,7 +78,7 @@ def read_rows(
                 expected = " or ".join(map(str, widths))
                 raise ValueError(
                     f"{path}, line {number}: {expected} columns with something in each are "
-                    f"expected, found {row!r}."
+                    f"expected, found {shortened(row, 200)}."
                 )
             rows.append(row)
     if rows:

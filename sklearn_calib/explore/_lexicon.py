@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from sklearn_calib._files import open_text, shortened
 from sklearn_calib._results import Result
 
 __all__ = ["Lexicon", "LexiconMatch", "as_lexicon", "country_lexicon"]
@@ -20,6 +21,9 @@ COUNTRIES = Path(__file__).parent / "data" / "countries.tsv"
 # Tokens that may stand between the words of a name: "Guinea - Bissau", "People 's Republic".
 _JOINTS = frozenset({"-", "‐", "‑", "'s"})  # noqa: RUF001
 
+
+# A name of more words is a text; matching looks ahead as far as the longest name goes.
+MAX_WORDS = 50
 
 # How a name may be written, word by word; None for any case.
 _Cases = frozenset[tuple[str, ...]] | None
@@ -83,9 +87,9 @@ class Lexicon(Result):
     entries: Mapping[str, Iterable[str]]
     ignore: Iterable[str] = ()
     stem: bool = True
-    # The key of each name, word by word; and by its first word the most words of a name.
+    # The key of each name, word by word; and the same names as a tree of words.
     _index: dict[tuple[str, ...], tuple[str | None, _Cases]] = field(init=False)
-    _longest: dict[str, int] = field(init=False)
+    _tree: _Node = field(init=False)
 
     _shows_table = False
 
@@ -106,10 +110,10 @@ class Lexicon(Result):
             for name in names:
                 _add(index, owner, name)
         object.__setattr__(self, "_index", index)
-        longest: dict[str, int] = {}
-        for words in index:
-            longest[words[0]] = max(len(words), longest.get(words[0], 0))
-        object.__setattr__(self, "_longest", longest)
+        tree = _Node()
+        for words, entry in index.items():
+            tree.add(words, entry)
+        object.__setattr__(self, "_tree", tree)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "entries": dict(self.entries)}
@@ -148,7 +152,7 @@ class Lexicon(Result):
             What the file holds.
         """
         entries: dict[str, list[str]] = {}
-        with Path(path).open(encoding="utf-8-sig") as lines:
+        with open_text(Path(path)) as lines:
             for number, line in enumerate(lines, start=1):
                 if not line.strip() or line.startswith("#"):
                     continue
@@ -159,9 +163,18 @@ class Lexicon(Result):
                         f"{path}, line {number}: a key, a tab and names between semicolons are "
                         f"expected; got {line.rstrip()[:60]!r}."
                     )
+                for name in names:
+                    if len(_plain(name)) > MAX_WORDS:
+                        raise ValueError(
+                            f"{path}, line {number}: the name {shortened(name)} has more than "
+                            f"{MAX_WORDS} words."
+                        )
                 entries.setdefault(key.strip(), []).extend(names)
         ignore = entries.pop("-", [])
-        return cls(entries, ignore=ignore, stem=stem)
+        try:
+            return cls(entries, ignore=ignore, stem=stem)
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
 
     def merge(self, entries: Lexicon | Mapping[str, Iterable[str]]) -> Lexicon:
         """Return a lexicon that has further names, of old keys or new ones.
@@ -296,16 +309,36 @@ class Lexicon(Result):
         self, words: list[tuple[str, str, str]], owner: list[int], at: int
     ) -> tuple[str | None, int]:
         """Return the key of the longest name that starts here, and where it stops."""
-        most = self._longest.get(words[at][0], int(self.stem and words[at][1] in self._longest))
-        for stop in range(min(at + most, len(words)), at, -1):
-            if stop < len(words) and owner[stop] == owner[stop - 1]:
-                continue  # a part of a token
-            plain = tuple(word for word, _, _ in words[at:stop])
-            for last in (plain[-1], words[stop - 1][1])[: 1 + self.stem]:
-                entry = self._index.get((*plain[:-1], last))
-                if entry is not None and _same_case(entry[1], words[at:stop]):
-                    return entry[0], stop
-        return None, at + 1
+        key, end = None, at + 1
+        node = self._tree
+        for stop in range(at + 1, len(words) + 1):
+            plain, singular, _ = words[stop - 1]
+            if stop == len(words) or owner[stop] != owner[stop - 1]:  # not within a token
+                # The last word of a name may be in the plural.
+                for last in (singular, plain) if self.stem else (plain,):
+                    entry = node.following[last].entry if last in node.following else None
+                    if entry is not None and _same_case(entry[1], words[at:stop]):
+                        key, end = entry[0], stop
+            if plain not in node.following:
+                break
+            node = node.following[plain]
+        return key, end
+
+
+class _Node:
+    """What may follow in a tree of names, and the name that ends here, if one does."""
+
+    __slots__ = ("entry", "following")
+
+    def __init__(self) -> None:
+        self.entry: tuple[str | None, _Cases] | None = None
+        self.following: dict[str, _Node] = {}
+
+    def add(self, words: Iterable[str], entry: tuple[str | None, _Cases]) -> None:
+        node = self
+        for word in words:
+            node = node.following.setdefault(word, _Node())
+        node.entry = entry
 
 
 def _names(names: Iterable[str], where: str) -> tuple[str, ...]:
@@ -332,6 +365,11 @@ def _add(
     plain = _plain(name)
     if not plain:
         raise ValueError(f"{key!r}: {name!r} is not a name.")
+    if len(plain) > MAX_WORDS:
+        raise ValueError(
+            f"{shortened(key)}: the name {shortened(name)} has {len(plain):,} words; a name has at "
+            f"most {MAX_WORDS}."
+        )
     cases: _Cases = None
     if name.startswith("="):
         cases = frozenset({tuple(cased for _, _, cased in _split(name))})

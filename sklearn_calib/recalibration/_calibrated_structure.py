@@ -8,12 +8,13 @@ from copy import deepcopy
 from typing import Any
 
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from sklearn_calib._validation import Array, check_option, check_sample_weight
+from sklearn_calib._version import VersionedEstimator
 from sklearn_calib.coref._model_input import check_documents, own_entities
 from sklearn_calib.queries._estimator import check_query_options
 from sklearn_calib.queries._queries import Queries
@@ -37,7 +38,7 @@ def _mended_has(name: str) -> Callable[[CalibratedStructureCV], bool]:
     return check
 
 
-class CalibratedStructureCV(BaseEstimator):
+class CalibratedStructureCV(VersionedEstimator):
     """Recalibrate a tagger or a coreference model by cross-validation.
 
     What `sklearn.calibration.CalibratedClassifierCV` does for classifiers. The

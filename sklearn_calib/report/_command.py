@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import os
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sklearn_calib import __version__
+from sklearn_calib._files import FileError
+from sklearn_calib._results import printable
 from sklearn_calib._validation import Array
-from sklearn_calib.report._read import FileError, as_labels, as_numbers, read_columns
+from sklearn_calib._version import __version__
+from sklearn_calib.report._output import check_output, exit_code
+from sklearn_calib.report._read import as_labels, as_numbers, read_columns
 from sklearn_calib.report._report import Report, calibration_report
 
 
@@ -45,6 +46,9 @@ def parser(prog: str) -> argparse.ArgumentParser:
     bins.add_argument("--n-bins", type=int, metavar="N", help="number of bins of the curve")
     report.add_argument("--confidence-level", type=float, default=0.95, metavar="LEVEL")
     report.add_argument("--out", type=Path, metavar="FILE", help="write a page of HTML")
+    report.add_argument(
+        "--force", action="store_true", help="let --out replace a file of another program"
+    )
     return top
 
 
@@ -127,23 +131,18 @@ def _groups(values: list[Any], name: str) -> list[str]:
 def main(arguments: list[str] | None = None, *, prog: str = "sklearn-calib") -> int:
     """Run the command line and return its exit code."""
     options = parser(prog).parse_args(arguments)
+    return exit_code(lambda: _write_report(options))
+
+
+def _write_report(options: argparse.Namespace) -> None:
+    """Print the report on a file, and write its page if one is wanted."""
+    if options.out is not None:
+        check_output(options.out, inputs=[options.file], force=options.force)
     try:
-        if options.out is not None and not options.out.parent.is_dir():
-            raise FileError(f"--out {options.out}: there is no folder {options.out.parent}.")
-        both = options.out is not None and options.out.exists() and options.file.exists()
-        if both and options.out.samefile(options.file):
-            raise FileError(f"--out {options.out} is the file of predictions itself.")
         report = _report(options)
-        print(report)
-        if options.out is not None:
-            report.save(options.out)
-            print(f"\nwrote {options.out}")
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # Whoever read the report has read enough. Nothing may be written at exit either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (FileError, ImportError, OSError, TypeError, ValueError) as error:
-        message = " ".join(str(error).split()).replace("Set pos_label", "Set --pos-label")
-        print(f"error: {message}", file=sys.stderr)
-        return 2
-    return 0
+    except ValueError as error:
+        raise FileError(str(error).replace("Set pos_label", "Set --pos-label")) from None
+    print(printable(str(report), keep="\n"))
+    if options.out is not None:
+        report.save(options.out)
+        print(f"\nwrote {printable(str(options.out))}")

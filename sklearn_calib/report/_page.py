@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn_calib.display import BinSizeDisplay, LabelCalibrationDisplay
 from sklearn_calib.metrics import LabelCalibration
+from sklearn_calib.report._output import GENERATOR
 
 if TYPE_CHECKING:
     from sklearn_calib.report._report import Report
@@ -184,6 +185,6 @@ def page(report: Report) -> str:
     return (
         "<!doctype html>\n<html lang='en'>\n<head>\n<meta charset='utf-8'>\n"
         "<meta name='viewport' content='width=device-width, initial-scale=1'>\n"
-        f"<title>{title}</title>\n<style>\n{_STYLE}\n</style>\n</head>\n"
+        f"{GENERATOR}\n<title>{title}</title>\n<style>\n{_STYLE}\n</style>\n</head>\n"
         f"<body>\n{body}\n</body>\n</html>\n"
     )

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import json
 import re
 import sys
 import time
-import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
+from sklearn_calib._files import MAX_EXPANSION, FileError, open_text, shortened
+from sklearn_calib._results import printable
 from sklearn_calib._validation import Array
 
 FORMATS = {
@@ -34,9 +35,9 @@ _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,14}")
 # Rows between two looks at the clock.
 _STEP = 50_000
 
-
-class FileError(Exception):
-    """What is wrong with the file, in one line."""
+# A Parquet file may have two million rows, or a hundred for each of its bytes if that is more: a
+# column that repeats one value takes next to no place in the file, but does in memory.
+_FREE_ROWS = 2_000_000
 
 
 class Progress:
@@ -50,7 +51,7 @@ class Progress:
         if not self.stream.isatty() or time.monotonic() - self.last < 0.5:
             return
         part = "" if share is None else f" ({share:.0%})"
-        self.stream.write(f"\rreading {self.path.name}: {rows:,} rows{part} ")
+        self.stream.write(f"\rreading {printable(self.path.name)}: {rows:,} rows{part} ")
         self.stream.flush()
         self.last, self.shown = time.monotonic(), True
 
@@ -80,19 +81,11 @@ def read_columns(path: Path, names: list[str]) -> dict[str, list[Any]]:
     try:
         if kind == "parquet":
             return _read_parquet(path, names)
-        with _open(path) as stream:
+        with open_text(path, newline="") as stream:
             rows = _json_rows if kind == "jsonl" else _delimited_rows
             return _collect(path, stream, rows, kind, names)
-    except UnicodeDecodeError as error:
-        raise FileError(f"{path.name}: not UTF-8 text ({error.reason}).") from None
-    except (OSError, EOFError, csv.Error, zlib.error) as error:
+    except OSError as error:
         raise FileError(f"{path.name}: cannot be read: {error}.") from None
-
-
-def _open(path: Path) -> IO[str]:
-    if path.suffix == ".gz":
-        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
-    return path.open(encoding="utf-8-sig", newline="")
 
 
 def _collect(
@@ -116,38 +109,54 @@ def _collect(
 
 
 def _missing(path: Path, name: str, known: list[str]) -> FileError:
-    return FileError(f"{path.name}: no column {name!r}; it has {', '.join(map(repr, known[:20]))}.")
+    listing = ", ".join(map(shortened, known[:20])) + (", ..." if len(known) > 20 else "")
+    return FileError(f"{path.name}: no column {shortened(name)}; it has {listing}.")
 
 
 def _delimited_rows(
     path: Path, stream: IO[str], kind: str, names: list[str]
 ) -> Iterator[list[Any]]:
-    first = stream.readline()
-    while first.count('"') % 2 and (more := stream.readline()):
+    lines = [stream.readline()]
+    quotes = lines[0].count('"')
+    while quotes % 2 and (more := stream.readline()):
         # A name in quotes may go on in the next line.
-        first += more
-    if not first.strip():
+        lines.append(more)
+        quotes += more.count('"')
+    if not any(line.strip() for line in lines):
         raise FileError(f"{path.name}: the file is empty.")
     # Where decimals have commas, values have semicolons between them: believe the header.
-    lines = first.splitlines(keepends=True)
-    headers = {mark: next(csv.reader(lines, delimiter=mark)) for mark in SEPARATORS[kind]}
+    # A long line is one field to a mark that it does not have, and may be too long for one.
+    headers: dict[str, list[str]] = {}
+    problem = None
+    for mark in SEPARATORS[kind]:
+        try:
+            headers[mark] = next(csv.reader(lines, delimiter=mark))
+        except csv.Error as error:
+            problem = f"{path.name}, line 1: the header cannot be read: {error}."
+    if not headers:
+        raise FileError(problem)
     mark, header = max(headers.items(), key=lambda item: (len({*names} & {*item[1]}), len(item[1])))
-    reader = csv.reader(stream, delimiter=mark)
+    times = Counter(header)
     for name in names:
-        if name not in header:
-            raise _missing(path, name, header)
-        if header.count(name) > 1:
-            raise FileError(f"{path.name}: the header has {header.count(name)} columns {name!r}.")
-    places = [header.index(name) for name in names]
-    for row in reader:
-        if not row or (len(row) == 1 and not row[0].strip()):
-            continue
-        if len(row) != len(header):
-            raise FileError(
-                f"{path.name}, line {len(lines) + reader.line_num}: {len(row)} values, but the "
-                f"header has {len(header)}."
-            )
-        yield [row[place] for place in places]
+        if name not in times:
+            raise FileError(problem) if problem else _missing(path, name, header)
+        if times[name] > 1:
+            raise FileError(f"{path.name}: the header has {times[name]} columns {name!r}.")
+    at = {name: place for place, name in enumerate(header)}
+    places = [at[name] for name in names]
+    reader = csv.reader(stream, delimiter=mark)
+    try:
+        for row in reader:
+            if not row or (len(row) == 1 and not row[0].strip()):
+                continue
+            if len(row) != len(header):
+                raise FileError(
+                    f"{path.name}, line {len(lines) + reader.line_num}: {len(row)} values, but the "
+                    f"header has {len(header)}."
+                )
+            yield [row[place] for place in places]
+    except csv.Error as error:
+        raise FileError(f"{path.name}, line {len(lines) + reader.line_num}: {error}.") from None
 
 
 def _json_rows(path: Path, stream: IO[str], kind: str, names: list[str]) -> Iterator[list[Any]]:
@@ -160,6 +169,8 @@ def _json_rows(path: Path, stream: IO[str], kind: str, names: list[str]) -> Iter
             raise FileError(f"{path.name}, line {number}: not JSON ({error.msg}).") from None
         except RecursionError:
             raise FileError(f"{path.name}, line {number}: JSON that is nested too deep.") from None
+        except ValueError as error:  # a number with thousands of digits
+            raise FileError(f"{path.name}, line {number}: {error}.") from None
         if not isinstance(row, dict):
             raise FileError(f"{path.name}, line {number}: a JSON object is expected.")
         for name in names:
@@ -177,6 +188,13 @@ def _read_parquet(path: Path, names: list[str]) -> dict[str, list[Any]]:
             "pip install pyarrow."
         ) from None
     try:
+        about = parquet.read_metadata(path)
+        most = max(_FREE_ROWS, MAX_EXPANSION * path.stat().st_size)
+        if about.num_rows > most:
+            raise FileError(
+                f"{path.name}: it says that it has {about.num_rows:,} rows; a file of its size may "
+                f"have {most:,}."
+            )
         known = parquet.read_schema(path).names
         for name in names:
             if name not in known:
@@ -206,9 +224,9 @@ def as_numbers(values: list[Any], name: str, *, commas: bool = False) -> Array:
             except (OverflowError, TypeError, ValueError):
                 hint = ""
                 if isinstance(value, str) and _DECIMAL_COMMA.fullmatch(value):
-                    hint = f" Write decimals with a point: {_with_point(value).strip()}."
+                    hint = f" Write decimals with a point: {_with_point(value).strip()[:60]}."
                 raise FileError(
-                    f"column {name!r}, row {row}: {value!r} is not a number.{hint}"
+                    f"column {name!r}, row {row}: {shortened(value)} is not a number.{hint}"
                 ) from None
         raise
 
@@ -224,7 +242,7 @@ def as_labels(values: list[Any], name: str) -> Array:
         if value is None or value == "":
             raise FileError(f"column {name!r}, row {row}: the label is missing.")
         if isinstance(value, (list, dict)):
-            raise FileError(f"column {name!r}, row {row}: {value!r} is not a label.")
+            raise FileError(f"column {name!r}, row {row}: {shortened(value)} is not a label.")
     texts = [str(value) for value in values]
     distinct = set(texts)
     if {text.lower() for text in distinct} <= {"true", "false"}:

@@ -30,6 +30,7 @@ from sklearn_calib.metrics import (
 )
 from sklearn_calib.queries import Queries
 from sklearn_calib.queries._as_queries import Groups, as_queries
+from sklearn_calib.report._output import write_whole
 from sklearn_calib.report._page import notebook_view, page
 from sklearn_calib.report._verdict import advice, verdict
 
@@ -273,7 +274,7 @@ class Report(Result):
         Parameters
         ----------
         path : str or path
-            Where to write; a file that is there is replaced.
+            Where to write; a file that is there is replaced, once the new one is whole.
 
         Returns
         -------
@@ -281,7 +282,7 @@ class Report(Result):
             Where it was written.
         """
         target = Path(path)
-        target.write_text(self.to_html(), encoding="utf-8")
+        write_whole(target, self.to_html())
         return target
 
 

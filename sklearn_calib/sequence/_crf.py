@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_calib._validation import Array, check_integer, check_number, check_option
-from sklearn_calib._validation_sequences import check_tagged_sentences, flatten
+from sklearn_calib._validation_sequences import check_scores, check_tagged_sentences, flatten
 from sklearn_calib.queries._span_schemes import SCHEMES, read_scheme
 from sklearn_calib.sequence._crfsuite_file import CRFModel, parse_model
 from sklearn_calib.sequence._packing import starts_of
@@ -193,10 +193,10 @@ class CRFTagger(SequenceTagger):
             verbose=bool(self.verbose),
         )
 
-    def _keep(self, model: bytes) -> None:
+    def _keep(self, model: bytes, name: str = "This") -> None:
         """Keep the bytes of a model, and what prediction needs of them."""
+        self._parsed: CRFModel | None = parse_model(model, name)
         self.model_ = model
-        self._parsed: CRFModel | None = parse_model(model)
 
     @property
     def _model(self) -> CRFModel:
@@ -249,7 +249,8 @@ class CRFTagger(SequenceTagger):
                 UserWarning,
                 stacklevel=3,
             )
-        return (ready @ model.weights).toarray()
+        # Features have values of any size, and weights times values may leave the range of a float.
+        return check_scores((ready @ model.weights).toarray(), "The matrix of scores")
 
     @property
     def _log_transitions(self) -> Array:
@@ -286,10 +287,11 @@ class CRFTagger(SequenceTagger):
             trained anew; `sklearn.frozen.FrozenEstimator` keeps it as it is.
         """
         tagger, log = cls(features=features, constraints=constraints), None
+        name = "This"
         if isinstance(crf, bytes):
             model_bytes = crf
         elif isinstance(crf, (str, os.PathLike)):
-            model_bytes = Path(crf).read_bytes()
+            model_bytes, name = Path(crf).read_bytes(), str(crf)
         else:
             path = getattr(getattr(crf, "modelfile", None), "name", None)
             if path is None:
@@ -301,7 +303,7 @@ class CRFTagger(SequenceTagger):
         tagger._features = features
         tagger._training_log = log
         tagger._wrapped = True
-        tagger._keep(model_bytes)
+        tagger._keep(model_bytes, name)
         model = tagger._model
         tagger.classes_ = np.array(model.labels)
         tagger._allowed = _Allowed.under(constraints, tagger.classes_)

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_calib._validation import (
@@ -26,6 +25,7 @@ from sklearn_calib._validation_sequences import (
     check_tags,
     flatten,
 )
+from sklearn_calib._version import VersionedEstimator
 from sklearn_calib.queries._classifier import AVERAGES
 from sklearn_calib.queries._queries import Queries
 from sklearn_calib.queries._span_schemes import SchemeTags, read_scheme
@@ -57,7 +57,7 @@ def frequent_pairs(y: Sequence[Sequence[str]]) -> list[tuple[str, str]]:
     return sorted(count, key=lambda pair: (-count[pair], pair))
 
 
-class SequenceTagger(BaseEstimator, ABC):
+class SequenceTagger(VersionedEstimator, ABC):
     """A tagger whose posterior is a linear chain.
 
     X holds one entry per sentence, so that cross-validation moves whole

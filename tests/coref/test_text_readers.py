@@ -62,7 +62,7 @@ def test_json_lines_are_read_as_they_are_needed(tmp_path):
         ('{"text": null}', "line 2: the field 'text' must hold the text, got None"),
         ('{"text": "a", "date": "12 May"}', "line 2: date='12 May' is not a date"),
         ('{"text": "a", "date": 2006}', "line 2: date=2006 is not a date"),
-        (b'{"text": "\xff"}', "line 2: this is not UTF-8"),
+        (b'{"text": "\xff"}', "line 2: not UTF-8 text"),
     ],
 )
 def test_bad_lines_are_named(tmp_path, line, message):
@@ -75,7 +75,7 @@ def test_bad_lines_are_named(tmp_path, line, message):
 def test_files_that_are_damaged_or_not_there(tmp_path):
     path = write(tmp_path / "a.jsonl.gz", json.dumps(LINES[0]) * 100)
     path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(ValueError, match=r"a\.jsonl\.gz, after line 0: the file is damaged"):
+    with pytest.raises(ValueError, match=r"a\.jsonl\.gz, line 1: .* the file is damaged"):
         list(read_jsonl(path))
     with pytest.raises(FileNotFoundError, match="There is no file"):
         read_jsonl(tmp_path / "b.jsonl")

@@ -5,12 +5,15 @@ import zipfile
 
 import pytest
 
+from sklearn_calib.coref import Document
 from sklearn_calib.datasets import (
+    _document_corpora,
     load_amalgum_news,
     load_gum,
     load_litbank,
     load_wikinews,
 )
+from sklearn_calib.datasets._document_corpora import content_sha256
 
 GUM = """\
 # newdoc id = GUM_{0}
@@ -59,7 +62,7 @@ def test_gum(tmp_path, name, packed):
         load_gum(split="tests", data_home=tmp_path)
 
 
-def test_litbank_in_both_forms(tmp_path):
+def test_litbank_in_both_forms(tmp_path, monkeypatch):
     (tmp_path / "litbank_coref.tsv").write_text(TSV)
     one, two = load_litbank(data_home=tmp_path, download=False).X
     assert (one.id, two.id) == ("1_a", "2_b")
@@ -67,6 +70,10 @@ def test_litbank_in_both_forms(tmp_path):
     with zipfile.ZipFile(tmp_path / "litbank.zip", "w") as archive:
         archive.writestr("litbank-3e50db0/coref/conll/1_a_brat.conll", CONLL)
         archive.writestr("litbank-3e50db0/coref/tsv/1_a_brat.ann", "something else")
+    with pytest.raises(OSError, match=r"litbank\.zip does not have the documents of LitBank"):
+        load_litbank(data_home=tmp_path, download=False)
+    whole = Document("1_a", ["Lord", "Chancellor"], mentions=[(0, 2)], entities=[0])
+    monkeypatch.setattr(_document_corpora, "LITBANK_SHA256", content_sha256([whole]))
     [document] = load_litbank(data_home=tmp_path, download=False).X
     assert document.id == "1_a"
     assert document.mention_text(0) == "Lord Chancellor"

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from sklearn_calib.datasets._fetch import Source, data_folder, fetch, lines, open_text
+from sklearn_calib._files import open_text
+from sklearn_calib.datasets._fetch import Source, data_folder, fetch, lines
 
 TEXT = b"one\ntwo\n"
 SOURCE = Source(
@@ -30,10 +31,58 @@ def test_the_folder_is_the_argument_then_the_variable_then_the_cache(tmp_path, m
     assert data_folder("~/x") == Path.home() / "x"
 
 
-@pytest.mark.parametrize("name", ["words.tsv", "words.tsv.gz", "words.txt", "words.txt.gz"])
-def test_a_file_in_the_folder_is_taken_as_it_is(tmp_path, name):
+@pytest.mark.parametrize("name", ["words.tsv", "words.tsv.gz"])
+def test_a_file_of_another_form_is_taken_as_it_is(tmp_path, name):
     (tmp_path / name).write_bytes(b"mine")
     assert fetch(SOURCE, data_home=tmp_path, download=False) == tmp_path / name
+
+
+@pytest.mark.parametrize("name", ["words.txt", "words.txt.gz"])
+def test_a_file_under_its_own_name_is_checked_before_every_use(tmp_path, name):
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(TEXT) if name.endswith(".gz") else TEXT)
+    assert fetch(SOURCE, data_home=tmp_path, download=False) == path
+    for content in (b"mine", gzip.compress(b"mine"), gzip.compress(TEXT)[:-5]):
+        path.write_bytes(content)
+        with pytest.raises(OSError, match=rf"{name} is not the file that was expected, by its"):
+            fetch(SOURCE, data_home=tmp_path, download=False)
+    # Where nobody has said what it should be, it is the user's own.
+    assert fetch(replace(SOURCE, sha256=None), data_home=tmp_path, download=False) == path
+
+
+def test_a_planted_file_does_not_shadow_a_verified_one(tmp_path):
+    (tmp_path / "words.txt").write_bytes(TEXT)
+    (tmp_path / "words.tsv").write_bytes(b"planted")
+    assert fetch(SOURCE, data_home=tmp_path, download=False).name == "words.txt"
+
+
+def test_a_damaged_download_is_fetched_again(web, tmp_path):
+    folder, address = web
+    (folder / "words.txt").write_bytes(TEXT)
+    source = replace(SOURCE, url=f"{address}/words.txt")
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "words.txt").write_bytes(b"half of it")
+    assert fetch(source, data_home=home).read_bytes() == TEXT
+
+
+def test_the_first_download_is_held_to_where_no_checksum_is_known(web, tmp_path):
+    folder, address = web
+    (folder / "words.txt").write_bytes(TEXT)
+    source = replace(SOURCE, url=f"{address}/words.txt", sha256=None)
+    home = tmp_path / "home"
+    path = fetch(source, data_home=home)
+    assert (home / "words.txt.sha256").read_text() == f"{SOURCE.sha256}  words.txt\n"
+    assert fetch(source, data_home=home, download=False) == path
+    path.write_bytes(b"changed")
+    with pytest.raises(OSError, match=r"words\.txt is not the file that was expected"):
+        fetch(source, data_home=home, download=False)
+
+
+@pytest.mark.parametrize("url", ["http://example.org/words.txt", "ftp://example.org/words.txt"])
+def test_addresses_that_others_could_answer_for(tmp_path, url):
+    with pytest.raises(ValueError, match="does not begin with https://"):
+        fetch(replace(SOURCE, url=url), data_home=tmp_path)
 
 
 def test_the_trimmed_form_comes_first(tmp_path):
@@ -122,13 +171,13 @@ def test_damaged_files(tmp_path):
     whole = gzip.compress(b"a line\n" * 1000)
     for content in (whole[:-12], whole[:20] + b"\0\0\0" + whole[23:], b"PK, or so it seems"):
         (tmp_path / "file.gz").write_bytes(content)
-        with pytest.raises(OSError, match=r"file.gz is damaged"):
+        with pytest.raises(ValueError, match=r"file.gz(, line \d+)?: .*damaged|not a gzip file"):
             list(lines(tmp_path / "file.gz"))
     packed(tmp_path / "file.zip", TEXT, "zip")
-    with pytest.raises(OSError, match=r"without other.txt"):
+    with pytest.raises(ValueError, match=r"without other.txt"):
         list(lines(tmp_path / "file.zip", member="other.txt"))
     (tmp_path / "latin").write_bytes("é".encode("latin-1"))
-    with pytest.raises(OSError, match="is not text in utf-8"):
+    with pytest.raises(ValueError, match=r"latin, line 1: not UTF-8 text"):
         list(lines(tmp_path / "latin"))
     assert list(lines(tmp_path / "latin", encoding="latin-1")) == [(1, "é")]
 

@@ -20,6 +20,8 @@ TWEETS_CSV = (
     '"0","8","Mon Apr 06 22:19:45 PDT 2009","NO_QUERY","you","?"\n'
 )
 
+pytestmark = pytest.mark.usefixtures("any_checksum")
+
 
 @pytest.mark.parametrize("kind", ["tsv", "tsv.gz", "sample", "header", "full", "zip"])
 def test_sentiment140_in_every_form(tmp_path, kind):

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sklearn_calib.explore import Lexicon, country_lexicon
+from tests.limits import within_limits
 
 
 def keys(text, lexicon=None):
@@ -181,6 +182,34 @@ def test_a_lexicon_reads_as_a_line_and_becomes_a_table():
         ["USA", "American"],
         ["GIN", "Guinea"],
     ]
+
+
+def test_a_name_has_a_bounded_number_of_words(tmp_path):
+    path = tmp_path / "names.tsv"
+    path.write_text("USA\tAmerica\nLONG\t" + "word " * 10_000 + "\n")
+    with (
+        within_limits(),
+        pytest.raises(ValueError, match=r"names\.tsv, line 2: the name 'word .* 50 "),
+    ):
+        Lexicon.read(path)
+    with pytest.raises(ValueError, match=r"'LONG': the name 'a a .* has 51 words"):
+        Lexicon({"LONG": ["a " * 51]})
+    # As long as it may be, and all but found at every word of a text.
+    lexicon = Lexicon({"LONG": ["a " * 49 + "b"], "SHORT": ["a"]})
+    with within_limits():
+        found = lexicon.match(["a"] * 100_000)
+    assert len(found) == 100_000
+    assert [match.key for match in lexicon.match(["a"] * 60 + ["b"])] == ["SHORT"] * 11 + ["LONG"]
+
+
+def test_files_of_names_that_cannot_be_read(tmp_path):
+    path = tmp_path / "names.tsv"
+    path.write_bytes(b"USA\tAmerica\nCAF\tCaf\xe9\n")
+    with pytest.raises(ValueError, match=r"names\.tsv, line 2: not UTF-8 text"):
+        Lexicon.read(path)
+    path.write_text("USA\tAmerica\nCAN\tAmerica\n")
+    with pytest.raises(ValueError, match=r"names\.tsv: The name 'America' belongs to both"):
+        Lexicon.read(path)
 
 
 @pytest.mark.parametrize(

@@ -302,3 +302,10 @@ def test_constraints_that_do_not_fit():
     with pytest.warns(UserWarning, match="2 of 3 training sentences .* sentence 1 with 'I-X' at"):
         tagger = CRFTagger(constraints="BIO").fit(tokens, tags)
     np.testing.assert_array_equal(np.isfinite(tagger.log_likelihood(tokens, tags)), [1, 0, 0])
+
+
+def test_features_whose_scores_leave_the_range_of_a_float():
+    X = [[{"a": 1.0}, {"b": 1.0}], [{"b": 1.0}]]
+    tagger = CRFTagger(features=None, c2=0.1).fit(X, [["A", "B"], ["B"]])
+    with pytest.raises(ValueError, match="The matrix of scores contains"):
+        tagger.predict_proba([[{"a": 1e308}]])

@@ -190,3 +190,21 @@ def test_marginals_become_a_table():
     assert repr(result) == text
     assert text in result._repr_html_()
     assert result.to_frame()["state 1"].tolist() == [0.5, 0.5, 0.5]
+
+
+@pytest.mark.parametrize("score", [1.7e308, -1.7e308])
+def test_scores_that_cannot_be_added_up_are_refused(score):
+    potentials = np.zeros((3, 2))
+    potentials[1, 1] = score
+    with pytest.raises(
+        ValueError, match=r"log_potentials contains -?1\.7e\+308 at row 1, column 1"
+    ):
+        forward_backward(potentials, np.zeros((2, 2)))
+    with pytest.raises(ValueError, match="log_transitions contains"):
+        forward_backward(np.zeros((3, 2)), np.full((2, 2), score))
+
+
+def test_large_scores_that_can_be_added_up():
+    potentials = np.array([[0.0, 1e289], [1e289, -np.inf], [-1e289, -1e289]])
+    found = forward_backward(potentials, np.full((2, 2), -1e289))
+    np.testing.assert_allclose(found.proba, [[0, 1], [1, 0], [0.5, 0.5]])

@@ -1,0 +1,209 @@
+"""Text files, plain or packed: what they may expand to, and where one is damaged."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import IO, Any, cast
+
+__all__ = ["FileError", "open_text", "shortened", "unpacked", "zip_texts"]
+
+# A packed file may expand to 64 MB, or to a hundred times its size if that is more. Text packs to a
+# third or a tenth; what packs far better was made to fill a memory.
+FREE_EXPANSION = 64 * 2**20
+MAX_EXPANSION = 100
+
+_GZIP = b"\x1f\x8b"
+_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+# What reading a packed file may raise: cut off, damaged, encrypted, or packed in an unknown way.
+_DAMAGE = (EOFError, gzip.BadGzipFile, zipfile.BadZipFile, zlib.error, OverflowError)
+
+
+class FileError(ValueError):
+    """What is wrong with a file, in one message that names it."""
+
+
+def shortened(text: object, most: int = 60) -> str:
+    """Return the text of a value as a message shows it: in quotes, and never very long."""
+    if isinstance(text, (str, bytes)):
+        return repr(text if len(text) <= most else text[:most]) + "..." * (len(text) > most)
+    shown = repr(text)
+    return shown if len(shown) <= most else f"{shown[:most]}..."
+
+
+class _Bounded(io.RawIOBase):
+    """The bytes of a packed file, up to a limit."""
+
+    def __init__(self, stream: IO[bytes], limit: int, below: IO[bytes]) -> None:
+        self.stream, self.left, self.limit, self.below = stream, limit, limit, below
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self.stream.read(len(buffer))
+        self.left -= len(data)
+        if self.left < 0:
+            raise _TooLargeError(self.limit)
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        self.stream.close()
+        self.below.close()
+        super().close()
+
+
+class _TooLargeError(Exception):
+    """A packed file holds more than it may."""
+
+
+def expansion_limit(path: Path) -> int:
+    """Return how many bytes a packed file may expand to."""
+    return max(FREE_EXPANSION, MAX_EXPANSION * path.stat().st_size)
+
+
+def _unpacked(raw: IO[bytes], path: Path, member: str | None) -> IO[bytes]:
+    """Return the bytes of the text itself, whatever it is packed in."""
+    start = raw.read(4)
+    raw.seek(0)
+    if start.startswith(_GZIP):
+        packed = cast(IO[bytes], gzip.GzipFile(fileobj=raw))
+    elif start in _ZIP:
+        packed = _member(zipfile.ZipFile(raw), member, path)
+    elif path.suffix == ".gz":
+        raise FileError(f"{path} cannot be read: it is not a gzip file, as its name says.")
+    else:
+        return raw
+    return cast(IO[bytes], io.BufferedReader(_Bounded(packed, expansion_limit(path), raw)))
+
+
+@contextmanager
+def unpacked(raw: IO[bytes], path: Path) -> Iterator[IO[bytes]]:
+    """Give the bytes of a file as they were before it was gzipped; others as they are."""
+    if path.suffix != ".gz":
+        yield raw
+        return
+    try:
+        with _unpacked(raw, path, None) as stream:
+            yield stream
+    except (*_DAMAGE, _TooLargeError) as error:
+        raise FileError(f"{path} cannot be read; it is damaged or cut off ({error}).") from None
+
+
+def _member(archive: zipfile.ZipFile, member: str | None, path: Path) -> IO[bytes]:
+    if member not in archive.namelist():
+        raise FileError(f"{path} is a zip file without {member or 'a file that is known'}.")
+    try:
+        return archive.open(member)
+    except (RuntimeError, NotImplementedError) as error:  # encrypted, or packed in an unknown way
+        raise FileError(
+            f"{path}, file {shortened(member)}: it cannot be unpacked: {error}."
+        ) from None
+
+
+@contextmanager
+def open_text(
+    path: Path,
+    *,
+    member: str | None = None,
+    encoding: str = "utf-8-sig",
+    newline: str = "\n",
+) -> Iterator[IO[str]]:
+    """Open a text file that is plain, gzipped or a member of a zip file, by its content.
+
+    Lines end in a newline, with or without a carriage return before it; other
+    characters that Python takes for the end of a line are left alone. A file that
+    is damaged or expands to too much raises a FileError with its name and line.
+    """
+
+    def opened() -> IO[bytes]:
+        raw = path.open("rb")
+        if not raw.seekable():
+            return raw  # a pipe is read as it comes
+        try:
+            return _unpacked(raw, path, member)
+        except BaseException:
+            raw.close()
+            raise
+
+    with (
+        _named_damage(path, opened, encoding),
+        io.TextIOWrapper(opened(), encoding=encoding, newline=newline) as text,
+    ):
+        yield text
+
+
+@contextmanager
+def _named_damage(path: Path, opened: Callable[[], IO[bytes]], encoding: str) -> Iterator[None]:
+    """Say where in a file something is wrong with it."""
+    try:
+        yield
+    except (*_DAMAGE, _TooLargeError, UnicodeDecodeError) as error:
+        where = f"{path}, line {_last_line(opened, encoding)}"
+        if isinstance(error, UnicodeDecodeError):
+            name = "UTF-8" if encoding.startswith("utf-8") else encoding
+            message = f"not {name} text ({error.reason})."
+        elif isinstance(error, _TooLargeError):
+            message = (
+                f"the file expands to more than {error.args[0] / 2**20:,.0f} MB. A packed file may "
+                f"expand to {FREE_EXPANSION // 2**20} MB or to {MAX_EXPANSION} times its size. If "
+                "it is what it should be, unpack it first."
+            )
+        else:
+            message = f"the rest cannot be read; the file is damaged or cut off ({error})."
+        raise FileError(f"{where}: {message}") from error
+
+
+def _last_line(opened: Callable[[], IO[bytes]], encoding: str) -> int:
+    """Return the number of the line at which a file cannot be read further."""
+    number = 0
+    try:
+        with opened() as stream:
+            for line in stream:
+                number += 1
+                line.decode(encoding)
+    except (*_DAMAGE, _TooLargeError):
+        return number + 1
+    except UnicodeDecodeError:
+        pass
+    return max(number, 1)
+
+
+def zip_texts(
+    path: Path, wanted: Callable[[str], bool], *, encoding: str = "utf-8-sig"
+) -> Iterator[tuple[str, list[str]]]:
+    """Yield name and lines of each wanted file in a zip file, which is opened once.
+
+    Together they may expand to no more than a single packed file may.
+    """
+    limit = expansion_limit(path)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = [info for info in archive.infolist() if wanted(info.filename)]
+            if sum(info.file_size for info in members) > limit:
+                raise _TooLargeError(limit)
+            names = [info.filename for info in members]
+            if len(set(names)) < len(names):
+                raise FileError(f"{path} has two files of the same name.")
+            for name in names:
+                opened = partial(_member, archive, name, path)
+                with (
+                    _named_damage(Path(f"{path}:{name}"), opened, encoding),
+                    io.TextIOWrapper(opened(), encoding=encoding, newline="\n") as text,
+                ):
+                    found = list(text)
+                yield name, found
+    except _TooLargeError:
+        raise FileError(
+            f"{path} expands to more than {limit / 2**20:,.0f} MB. A packed file may expand to "
+            f"{FREE_EXPANSION // 2**20} MB or to {MAX_EXPANSION} times its size."
+        ) from None
+    except zipfile.BadZipFile as error:
+        raise FileError(f"{path} cannot be read; it is damaged or cut off ({error}).") from None

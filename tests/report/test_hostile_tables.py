@@ -1,0 +1,102 @@
+"""Tables that were written to be slow to read, or look wrong and are right."""
+
+import csv
+import gzip
+
+import pytest
+
+from sklearn_calib.report._command import main
+from sklearn_calib.report._read import read_columns
+from tests.limits import within_limits
+
+
+def refused(path, names, message):
+    assert path.stat().st_size < 1.1e6
+    with within_limits(), pytest.raises(ValueError, match=message) as caught:
+        read_columns(path, names)
+    assert len(str(caught.value)) < 3000
+
+
+def test_a_header_with_a_name_of_many_lines(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text('label,"' + "\n" * 100_000 + '",score\n1,x,0.5\n')
+    with within_limits():
+        assert read_columns(path, ["label", "score"]) == {"label": ["1"], "score": ["0.5"]}
+    path.write_text('label,"' + "\n" * 100_000)
+    refused(path, ["score"], "a.csv: no column 'score'; it has 'label'")
+    for name in ("\n" * 900_000, "a" * 200_000):
+        path.write_text(f'label,"{name}",score\n1,x,0.5\n')
+        refused(path, ["score"], "a.csv, line 1: the header cannot be read: field larger than")
+
+
+def test_a_field_that_is_too_long_has_its_line(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("label,score\n1,0.5\n1," + "9" * 200_000 + "\n")
+    refused(path, ["score"], "a.csv, line 3: field larger than field limit")
+
+
+def test_ten_thousand_columns(tmp_path):
+    names = [f"the class {i}" for i in range(10_000)]
+    assert len(",".join(names)) > csv.field_size_limit()
+    path = tmp_path / "wide.csv"
+    rows = [",".join(["label", *names])]
+    rows += [",".join([names[i], *("1" if j == i else "0" for j in range(10_000))]) for i in (3, 7)]
+    path.write_text("\n".join(rows))
+    with within_limits():
+        found = read_columns(path, ["label", *names])
+    assert found["the class 7"] == ["0", "1"]
+
+
+def test_the_report_of_ten_thousand_columns(tmp_path, capsys):
+    n = 10_000
+    path = tmp_path / "wide.csv"
+    names = [f"c{i}" for i in range(n)]
+    other = 0.5 / (n - 1)
+    rows = [",".join(["label", *names])]
+    rows += [
+        ",".join([names[i], *(f"{0.5 if j == i else other}" for j in range(n))]) for i in (3, 7)
+    ]
+    path.write_text("\n".join(rows))
+    assert main(["report", str(path), "--y-true", "label", "--y-prob", *names[:2]]) == 2
+    assert "has no probability column" in capsys.readouterr().err
+
+
+def test_numbers_with_thousands_of_digits(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"score": 0.5}\n{"score": ' + "9" * 5000 + "}\n")
+    refused(path, ["score"], "a.jsonl, line 2: ")
+    path.write_text('{"score": ' + "[" * 500_000 + "\n")
+    refused(path, ["score"], "a.jsonl, line 1: JSON that is nested too deep")
+
+
+@pytest.mark.parametrize("score", ["9" * 5000, "\u00b2", "1_0", "nan", "a" * 100_000])
+def test_scores_that_are_no_probabilities(tmp_path, capsys, score):
+    path = tmp_path / "a.csv"
+    path.write_text(f"label,score\n1,0.5\n0,{score}\n", encoding="utf-8")
+    with within_limits():
+        assert main(["report", str(path), "--y-true", "label", "--y-prob", "score"]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("error: ")
+    assert len(error) < 500
+
+
+def test_parquet_that_says_it_has_billions_of_rows(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    path = tmp_path / "a.parquet"
+    column = pyarrow.array([0.5] * 3_000_000)
+    parquet.write_table(pyarrow.table({"score": column}), path)
+    assert path.stat().st_size < 20_000
+    refused(path, ["score"], "a.parquet: it says that it has 3,000,000 rows; .* may have 2,000,000")
+
+
+def test_packed_tables(tmp_path):
+    path = tmp_path / "a.csv.gz"
+    path.write_bytes(gzip.compress(b"score\n" + b"0.5\n" * 1000)[:-9])
+    refused(path, ["score"], r"a\.csv\.gz, line \d+: .* damaged or cut off")
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        file.write(b"score\n")
+        for _ in range(70):
+            file.write(b" " * 2**20)
+    refused(path, ["score"], r"a\.csv\.gz, line 2: the file expands to more than 64 MB")
