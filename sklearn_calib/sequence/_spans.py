@@ -13,21 +13,23 @@ as it falls below the threshold, and no span above it can be lost.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sklearn_calib._results import Columns, Result, counted
 from sklearn_calib._validation import Array, check_number
 from sklearn_calib._validation_sequences import check_lattice, check_tag_names
 from sklearn_calib.queries._span_schemes import SchemeTags, read_scheme
 from sklearn_calib.sequence._lattice import marginals
 from sklearn_calib.sequence._packing import starts_of
 
-__all__ = ["FoundSpans", "Span", "check_min_proba", "find_spans", "span_probabilities"]
+__all__ = ["SentenceSpans", "Span", "check_min_proba", "find_spans", "span_probabilities"]
 
 # The threshold of public functions: a span that is less probable is seldom worth a look.
 MIN_PROBA = 0.01
@@ -73,7 +75,7 @@ def span_probabilities(
     classes: ArrayLike,
     min_proba: float = MIN_PROBA,
     scheme: str = "auto",
-) -> list[list[Span]]:
+) -> SentenceSpans:
     """Exact probabilities of the spans of linear chains.
 
     How likely is it that exactly the tokens from here to there are a PER? The
@@ -100,8 +102,8 @@ def span_probabilities(
 
     Returns
     -------
-    list of lists of Span
-        For each sequence its spans, most probable first.
+    SentenceSpans
+        For each sequence a list of its spans, most probable first.
 
     See Also
     --------
@@ -139,7 +141,7 @@ def span_probabilities(
         )
     least = check_min_proba(min_proba)
     tags = read_scheme(names.tolist(), scheme)
-    return find_spans(potentials, transitions, length, tags, least).lists(len(length))
+    return find_spans(potentials, transitions, length, tags, least)
 
 
 def check_min_proba(min_proba: float) -> float:
@@ -149,18 +151,40 @@ def check_min_proba(min_proba: float) -> float:
     return float(min_proba)
 
 
-@dataclass(frozen=True, eq=False)
-class FoundSpans:
-    """Spans as columns: in order of sentences, the most probable of a sentence first.
+@dataclass(frozen=True, eq=False, repr=False)
+class SentenceSpans(Result, Sequence[list[Span]]):
+    """The spans of some sentences: one list of `Span` for each, most probable first.
+
+    It is read like a list of lists, and `to_frame` has all spans as one table.
+    The probabilities are computed at once, as arrays; the objects of a sentence
+    are made when it is asked for, because that takes longer than the
+    probabilities do.
 
     Attributes
     ----------
     sentence, start, stop, kind : ndarray of int of shape (n_spans,)
-        Where each span is, and the number of its type.
+        Where each span is, and the number of its type: sentence after
+        sentence, and within a sentence in no particular order.
     proba : ndarray of shape (n_spans,)
         Its probability.
     types : list of str
         The types.
+    n_sentences : int
+        Number of sentences, those without spans included.
+
+    See Also
+    --------
+    span_probabilities : Makes this object.
+
+    Examples
+    --------
+    >>> from sklearn_calib.datasets import make_chunked_sequences
+    >>> data = make_chunked_sequences(3, random_state=0)
+    >>> spans = data.true_tagger().predict_spans(data.X, min_proba=0.5)
+    >>> len(spans)
+    3
+    >>> spans[2][0]
+    Span(start=..., stop=..., label=..., proba=...)
     """
 
     sentence: Array
@@ -169,20 +193,77 @@ class FoundSpans:
     kind: Array
     proba: Array
     types: list[str]
+    n_sentences: int
 
-    def lists(self, n_sentences: int) -> list[list[Span]]:
-        """Return the spans of each sentence."""
+    def __len__(self) -> int:
+        return self.n_sentences
+
+    @overload
+    def __getitem__(self, index: int) -> list[Span]: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[list[Span]]: ...
+
+    def __getitem__(self, index: int | slice) -> list[Span] | list[list[Span]]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(self.n_sentences)[index]]
+        sentence = range(self.n_sentences)[index]
+        return self._lists(sentence, sentence + 1)[0]
+
+    def __iter__(self) -> Iterator[list[Span]]:
+        return iter(self._lists(0, self.n_sentences))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, (SentenceSpans, list)):
+            return NotImplemented
+        return list(self) == list(other)
+
+    # As a list, it has no hash.
+    __hash__ = None  # type: ignore[assignment]
+
+    def _sentence(self) -> str:
+        spans = counted(len(self.proba), "span")
+        return f"{spans} in {counted(self.n_sentences, 'sentence')}"
+
+    def _columns(self) -> Columns:
+        """Return one row per span: sentences in their order, the most probable span first."""
+        sorted_ = self.most_probable_first()
+        return {
+            "sentence": sorted_.sentence,
+            "start": sorted_.start,
+            "stop": sorted_.stop,
+            "label": sorted_._labels(slice(None)),
+            "proba": sorted_.proba,
+        }
+
+    def most_probable_first(self) -> SentenceSpans:
+        """Return the same spans with their columns in the order of the lists."""
+        order = self._order(slice(None))
+        names = ("sentence", "start", "stop", "kind", "proba")
+        return replace(self, **{name: getattr(self, name)[order] for name in names})
+
+    def _labels(self, rows: Array | slice) -> Array:
+        return np.array(self.types, dtype=object).take(self.kind[rows])
+
+    def _order(self, rows: slice) -> Array:
+        """Return rows in order of sentences, then of probability; equals as they were found."""
+        order = np.lexsort((-self.proba[rows], self.sentence[rows]))
+        return order + (rows.start or 0)
+
+    def _lists(self, first: int, last: int) -> list[list[Span]]:
+        """Return the spans of some consecutive sentences."""
+        ends = np.searchsorted(self.sentence, np.arange(first, last + 1)).tolist()
+        order = self._order(slice(ends[0], ends[-1]))
         columns = zip(
-            self.start.tolist(),
-            self.stop.tolist(),
-            map(self.types.__getitem__, self.kind.tolist()),
-            self.proba.tolist(),
+            self.start[order].tolist(),
+            self.stop[order].tolist(),
+            self._labels(order).tolist(),
+            self.proba[order].tolist(),
             strict=True,
         )
         # Span._make without its check of the number of fields: a third of the time.
         spans: list[Span] = list(map(partial(tuple.__new__, Span), columns))
-        ends = np.searchsorted(self.sentence, np.arange(n_sentences + 1)).tolist()
-        return [spans[a:b] for a, b in pairwise(ends)]
+        return [spans[a - ends[0] : b - ends[0]] for a, b in pairwise(ends)]
 
 
 def find_spans(
@@ -193,7 +274,7 @@ def find_spans(
     min_proba: float,
     *,
     out: Array | None = None,
-) -> FoundSpans:
+) -> SentenceSpans:
     """Return all spans of checked scores that are not below a threshold.
 
     `out` takes the marginals on the way, and may be the potentials themselves.
@@ -232,18 +313,20 @@ def find_spans(
         state, onward, ending = tags.inside[kind], wanted.inside, wanted.inside_last
     start, stop, kind, proba = (np.concatenate(column) for column in zip(*parts, strict=True))
     sentence = chain.sentence[start]
-    # A stable sort of small integers takes linear time; equals stay in order of their length.
-    order = np.argsort(-proba, kind="stable")
-    small = sentence[order].astype(np.min_scalar_type(len(lengths)))
-    order = order[np.argsort(small, kind="stable")]
+    # A stable sort of small integers takes linear time. Sorting by probability takes more than
+    # all of the above, and waits until somebody looks.
+    small = sentence.astype(np.min_scalar_type(len(lengths)))
+    order = np.argsort(small, kind="stable")
+    sentence = sentence[order]
     offset = starts_of(lengths)[sentence]
-    return FoundSpans(
-        sentence[order],
-        (start - offset)[order],
-        (stop - offset)[order],
+    return SentenceSpans(
+        sentence,
+        start[order] - offset,
+        stop[order] - offset,
         kind[order],
         np.minimum(proba[order], 1.0),
         tags.types,
+        len(lengths),
     )
 
 
