@@ -38,7 +38,7 @@ MIN_PROBA = 0.01
 NEXT_TO_NOTHING = 1e-6
 
 # Training of a CRF stops after so many iterations, each of the five folds included.
-ITERATIONS = 200
+ITERATIONS = 100
 MODELS = {
     "HMM": HMMTagger(emission_pseudocount=0.1),
     "CRF, word, c2 = 1": CRFTagger(features="word", c2=1.0, max_iterations=ITERATIONS),
@@ -265,7 +265,7 @@ def rounded(value):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data-home", help="folder with the CoNLL-2000 files")
-    parser.add_argument("--train", type=int, help="number of training sentences; all by default")
+    parser.add_argument("--train", type=int, default=4000, help="number of training sentences")
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
     found = run(options.data_home, options.train)
