@@ -1,6 +1,6 @@
 """Turn the numbers in benchmarks/results/ into tables for the documentation.
 
-The build calls ``write_tables``; ``python docs/make_tables.py`` does the same by
+The build calls ``write_tables``; ``python docs/_make/tables.py`` does the same by
 hand. Every table goes to docs/_tables/, to be included by a page. Where the
 numbers are missing, the table says so, and the build goes on.
 """
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-DOCS = Path(__file__).parent
+DOCS = Path(__file__).parents[1]
 RESULTS = DOCS.parent / "benchmarks" / "results"
 TABLES = DOCS / "_tables"
 
