@@ -72,20 +72,19 @@ def measure():
         )
         low, high = found.confidence_interval
         ax.plot([low, high], [row, row], color=BLUE, linewidth=2.5, solid_capstyle="butt")
-        ax.plot(found.error, row, "o", color=BLUE)
+        ax.plot(found.error, row, "o", color=BLUE, markersize=4)
+        far = low > 0.15
         ax.annotate(
             f"{found.error:.3f} [{low:.3f}, {high:.3f}]",
-            (high, row),
-            (5, 0),
+            (high if far else low, row),
+            (0, 4),
             textcoords="offset points",
-            va="center",
+            ha="right" if far else "left",
             fontsize="x-small",
         )
     ax.set_yticks(range(len(models)), models, fontsize="small")
-    ax.set_ylim(-0.6, 2.6)
+    ax.set_ylim(2.4, -0.8)
     ax.set_xlim(0, None)
-    ax.margins(x=0.6)
-    ax.invert_yaxis()
     ax.set_xlabel("calibration error, 95 % interval", fontsize="x-small")
     return figure
 
