@@ -283,34 +283,40 @@ def find_spans(
     pairs = np.array(wanted.pairs, dtype=np.intp).reshape(-1, 2)
     found = marginals(potentials, transitions, lengths, pairs=pairs, out=out)
     pair_proba = np.empty((0, 0)) if found.pair_proba is None else found.pair_proba
-    chain = _Posterior(found.proba, pair_proba, lengths)
+    chain = _Posterior(found.proba, pair_proba, lengths, incomplete=wanted.incomplete)
     none = np.empty(0, dtype=np.intp)
     parts = [(none, none, none, np.empty(0))]
 
+    # What is impossible is no span, whatever the threshold.
+    least = max(min_proba, np.nextafter(0.0, 1.0))
+
     def keep(start: Array, stop: Array, kind: Array, proba: Array) -> None:
-        good = (proba >= min_proba) & (proba > 0.0)
-        parts.append((start[good], stop[good], kind[good], proba[good]))
+        good = np.flatnonzero(proba >= least)
+        parts.append((start.take(good), stop.take(good), kind.take(good), proba.take(good)))
 
     if tags.scheme.single is not None:
-        token, kind, p = chain.where(tags.single, min_proba)
+        token, kind, p = chain.where(tags.single, least)
         keep(token, token + 1, kind, p)
-    begin, kind, p = chain.where(tags.first, min_proba)
+    begin, kind, p = chain.where(tags.first, least)
+    given = p
     if tags.scheme.first == tags.scheme.inside:
         # A run begins where the token before it is not of the same run. Before the first token
         # of a sentence stands the last of another (for token 0, of the last), which is in no pair.
         p = np.maximum(p - chain.joint(begin - 1, wanted.inside[kind]), 0.0)
-    token, state = begin, tags.first[kind]
+    token = begin
     onward, ending = wanted.first, wanted.first_last
     while len(token):
-        go_on = chain.conditional(token, state, onward[kind])
+        go_on = chain.conditional(token, given, onward.take(kind))
         if tags.scheme.last is None:
             keep(begin, token + 1, kind, p * (1.0 - go_on))
         else:
-            keep(begin, token + 2, kind, p * chain.conditional(token, state, ending[kind]))
+            keep(begin, token + 2, kind, p * chain.conditional(token, given, ending.take(kind)))
         p = p * go_on
-        alive = np.flatnonzero((p >= min_proba) & (p > 0.0))
-        begin, token, kind, p = begin[alive], token[alive] + 1, kind[alive], p[alive]
-        state, onward, ending = tags.inside[kind], wanted.inside, wanted.inside_last
+        alive = np.flatnonzero(p >= least)
+        begin, token, kind, p = (values.take(alive) for values in (begin, token, kind, p))
+        token += 1
+        given = chain.tag(token, tags.inside.take(kind))
+        onward, ending = wanted.inside, wanted.inside_last
     start, stop, kind, proba = (np.concatenate(column) for column in zip(*parts, strict=True))
     sentence = chain.sentence[start]
     # A stable sort of small integers takes linear time. Sorting by probability takes more than
@@ -331,10 +337,14 @@ def find_spans(
 
 
 class _Pairs:
-    """The pairs of neighbouring tags within spans, and the column of each for each type."""
+    """The pairs of neighbouring tags within spans, and the column of each for each type.
+
+    `incomplete` says that some type lacks a pair; its column is then -1.
+    """
 
     def __init__(self, tags: SchemeTags) -> None:
         self.pairs: list[tuple[int, int]] = []
+        self.incomplete = False
         self.first = self._columns(tags.first, tags.inside)
         self.inside = (
             self.first
@@ -350,14 +360,19 @@ class _Pairs:
             if min(pair) >= 0:
                 columns[kind] = len(self.pairs)
                 self.pairs.append(pair)
+            else:
+                self.incomplete = True
         return columns
 
 
 class _Posterior:
     """The posterior as a Markov chain: tags, and the tag that follows a given one."""
 
-    def __init__(self, proba: Array, pair_proba: Array, lengths: Array) -> None:
+    def __init__(
+        self, proba: Array, pair_proba: Array, lengths: Array, *, incomplete: bool
+    ) -> None:
         self.proba = proba
+        self.incomplete = incomplete
         self.n_tags = proba.shape[1]
         self.flat = proba.ravel()
         # Without pairs there is nothing to look up, but there must be a place to look.
@@ -369,23 +384,34 @@ class _Posterior:
         self.is_last = np.zeros(len(proba), dtype=bool)
         self.is_last[np.cumsum(lengths) - 1] = True
 
-    def where(self, codes: Array, min_proba: float) -> tuple[Array, Array, Array]:
+    def where(self, codes: Array, least: float) -> tuple[Array, Array, Array]:
         """Return token, type and probability wherever the tag of a type is probable enough."""
         kinds = np.flatnonzero(codes >= 0)
         columns = self.proba.take(codes[kinds], axis=1)
-        at = np.flatnonzero(columns >= min_proba if min_proba > 0.0 else columns > 0.0)
+        at = np.flatnonzero(columns >= least)
         token, kind = np.divmod(at, max(len(kinds), 1))
         return token, kinds[kind], columns.ravel()[at]
 
     def joint(self, token: Array, column: Array) -> Array:
         """Return the probability of a pair of tags at a token and its next."""
-        proba = self.pairs.take(self.first_pair[token] + column, mode="clip")
-        proba[self.is_last[token] | (column < 0)] = 0.0
+        place = self.first_pair.take(token, mode="wrap")
+        place += column
+        proba = self.pairs.take(place, mode="clip")
+        proba[self.is_last.take(token, mode="wrap")] = 0.0
+        if self.incomplete:
+            proba[column < 0] = 0.0
         return proba
 
-    def conditional(self, token: Array, state: Array, column: Array) -> Array:
-        """Return the probability of the second tag of a pair, given the first."""
-        given, both = self.flat[token * self.n_tags + state], self.joint(token, column)
+    def tag(self, token: Array, code: Array) -> Array:
+        """Return the probability of a tag at a token."""
+        return self.flat.take(token * self.n_tags + code)
+
+    def conditional(self, token: Array, given: Array, column: Array) -> Array:
+        """Return the probability of the second tag of a pair, given that of the first tag."""
+        both = self.joint(token, column)
         # Below the smallest float a pair may be left where its first tag is not.
-        ratio = np.divide(both, given, out=np.zeros(len(token)), where=given > 0.0)
-        return np.minimum(ratio, 1.0, out=ratio)
+        if given.all():
+            both /= given
+        else:
+            both = np.divide(both, given, out=np.zeros(len(token)), where=given > 0.0)
+        return np.minimum(both, 1.0, out=both)
