@@ -25,7 +25,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
 ]
 # Pages include what is in _tables; it makes no pages of its own.
-exclude_patterns = ["_build", "_tables", "_templates"]
+exclude_patterns = ["_build", "_make", "_pictures", "_tables", "_templates"]
 templates_path = ["_templates"]
 source_suffix = {".rst": "restructuredtext"}
 default_role = "literal"
@@ -83,7 +83,7 @@ html_theme_options = {
     "show_prev_next": False,
     "secondary_sidebar_items": ["page-toc"],
 }
-html_sidebars = {page: [] for page in ("benchmarks", "changelog", "contributing", "paper")}
+html_sidebars = {page: [] for page in ("benchmarks", "changelog", "contributing", "index", "paper")}
 
 
 def skip_inherited(app, what, name, obj, skip, options):
@@ -93,17 +93,13 @@ def skip_inherited(app, what, name, obj, skip, options):
     return True if getattr(obj, "__objclass__", None) is tuple else None
 
 
-def make_tables(app):
-    """Write the tables of measured numbers, and the runs of commands, that pages include."""
-    for script in (
-        "make_tables.py",
-        "make_paper_tables.py",
-        "make_events_tables.py",
-        "make_report_runs.py",
-    ):
-        runpy.run_path(str(Path(__file__).with_name(script)), run_name="__main__")
+def make(app):
+    """Write the tables of measured numbers, the runs of commands and the pictures of pages."""
+    folder = Path(__file__).parent / "_make"
+    for name in ("tables", "paper_tables", "events_tables", "report_runs", "pictures"):
+        runpy.run_path(str(folder / f"{name}.py"), run_name="__main__")
 
 
 def setup(app):
-    app.connect("builder-inited", make_tables)
+    app.connect("builder-inited", make)
     app.connect("autodoc-skip-member", skip_inherited)

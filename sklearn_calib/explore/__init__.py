@@ -3,6 +3,7 @@
 from sklearn_calib.explore._agent_rule import AgentRule
 from sklearn_calib.explore._count_corpus import count_corpus
 from sklearn_calib.explore._count_documents import count_documents
+from sklearn_calib.explore._count_spans import SpanCounts, count_spans
 from sklearn_calib.explore._count_tags import count_tags
 from sklearn_calib.explore._difference import CountDifference
 from sklearn_calib.explore._documents import SkippedDocument, UncertainDocument
@@ -17,9 +18,11 @@ __all__ = [
     "Lexicon",
     "LexiconMatch",
     "SkippedDocument",
+    "SpanCounts",
     "UncertainDocument",
     "count_corpus",
     "count_documents",
+    "count_spans",
     "count_tags",
     "country_lexicon",
     "rule_queries",

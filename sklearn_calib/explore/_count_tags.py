@@ -21,6 +21,7 @@ from sklearn_calib.explore._rule_answers import (
     check_samples,
     tag_answer,
 )
+from sklearn_calib.queries._span_schemes import SCHEMES, read_spans
 
 __all__ = ["count_tags"]
 
@@ -49,7 +50,8 @@ def count_tags(
         For each sentence its sampled tags, as a tagger's `sample` returns them.
     rule : {"tag", "chunk"} or callable, default="tag"
         "tag" counts tokens by tag. "chunk" counts chunks by kind, from tags
-        such as B-NP and I-NP. A function of the tokens and the tags of a
+        such as B-NP and I-NP; as for `predict_spans`, an I- tag that continues
+        nothing starts no chunk. A function of the tokens and the tags of a
         sentence returns keys as in `count_documents`; a key that is returned
         twice counts twice.
     dates : iterable of date, default=None
@@ -73,6 +75,7 @@ def count_tags(
     See Also
     --------
     count_documents : The same for samples of entities.
+    count_spans : Exact counts of chunks, without samples.
 
     Examples
     --------
@@ -120,12 +123,8 @@ def _tags(tokens: Sequence[Any], tags: list[Any]) -> list[Any]:
 
 def _chunks(tokens: Sequence[Any], tags: list[Any]) -> list[str]:
     """Return the kind of each chunk."""
-    found, before = [], None
     for tag in tags:
         prefix, _, kind = str(tag).partition("-")
         if prefix not in ("B", "I", "O") or (prefix == "O") != (kind == ""):
             raise ValueError(f"rule='chunk' needs tags such as B-NP, I-NP and O; got {tag!r}.")
-        if prefix == "B" or (prefix == "I" and kind != before):
-            found.append(kind)
-        before = kind or None
-    return found
+    return read_spans([[str(tag) for tag in tags]], SCHEMES["BIO"]).kind

@@ -162,8 +162,12 @@ def marginals(
         }
         proba[chunk.rows] = gamma
         if joint:
-            keep = ~np.isin(chunk.rank[chunk.later], flagged) if len(flagged) else slice(None)
-            alpha, after = found.alpha[chunk.before[keep]], v[chunk.later[keep]]
+            keep: Array | slice = slice(None)
+            after = v[chunk.steps[0][1] :]
+            if len(flagged):
+                keep = ~np.isin(chunk.rank[chunk.later], flagged)
+                after = after[keep]
+            alpha = found.alpha[chunk.before[keep]]
             if pair_proba is not None and pairs is not None:
                 rows = _pair_rows(chunk)[keep]
                 pair_proba[rows] = _pair_columns(alpha, after, transitions.weights, pairs)

@@ -37,8 +37,7 @@ from sklearn_calib.sequence._packing import starts_of
 from sklearn_calib.sequence._paths import best_paths, sample_paths
 from sklearn_calib.sequence._spans import (
     MIN_PROBA,
-    FoundSpans,
-    Span,
+    SentenceSpans,
     check_min_proba,
     find_spans,
 )
@@ -234,7 +233,7 @@ class SequenceTagger(VersionedEstimator, ABC):
 
     def predict_spans(
         self, X: Iterable[Sequence[Any]], *, min_proba: float = MIN_PROBA, scheme: str = "auto"
-    ) -> list[list[Span]]:
+    ) -> SentenceSpans:
         """Predict spans, such as entities or chunks, with exact probabilities.
 
         Parameters
@@ -251,20 +250,21 @@ class SequenceTagger(VersionedEstimator, ABC):
 
         Returns
         -------
-        list of lists of Span
-            For each sentence its spans, most probable first. They may overlap:
-            the probabilities of two that do add up to at most 1.
+        SentenceSpans
+            For each sentence a list of its spans (`Span`), most probable first.
+            They may overlap: the probabilities of two that do add up to at most
+            1. `to_frame` has all spans as one table.
         """
         sentences, lengths = self._check(X)
         tags, least = self._scheme_tags(scheme), check_min_proba(min_proba)
-        return self._spans(sentences, lengths, tags, least).lists(len(lengths))
+        return self._spans(sentences, lengths, tags, least)
 
     def _scheme_tags(self, scheme: str) -> SchemeTags:
         return read_scheme(self.classes_.tolist(), scheme)
 
     def _spans(
         self, sentences: list[Any], lengths: Array, tags: SchemeTags, min_proba: float
-    ) -> FoundSpans:
+    ) -> SentenceSpans:
         potentials = self._potentials(sentences)
         return find_spans(
             potentials, self._log_transitions, lengths, tags, min_proba, out=potentials
@@ -430,7 +430,7 @@ class SequenceTagger(VersionedEstimator, ABC):
             _refuse_tag_options(pairs=pairs, average=average, pos_label=pos_label)
             tags = self._scheme_tags("auto" if scheme is None else scheme)
             least = check_min_proba(MIN_PROBA if min_proba is None else min_proba)
-            found = self._spans(sentences, lengths, tags, least)
+            found = self._spans(sentences, lengths, tags, least).most_probable_first()
             return SpanQuestions(
                 found.sentence,
                 found.start,

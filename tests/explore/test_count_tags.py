@@ -14,16 +14,18 @@ def test_tags_and_chunks():
     sentences = [["a", "b", "c"], ["d", "e"]]
     drawn = [
         [["B-NP", "I-NP", "B-NP"], ["B-NP", "I-NP", "I-NP"]] * 10,
-        [["O", "I-VP"], ["O", "O"]] * 10,
+        [["O", "B-VP"], ["I-VP", "O"]] * 10,
     ]
     tags = count_tags(sentences, drawn, best=[["B-NP", "I-NP", "I-NP"], ["O", "O"]])
     assert dict(zip(tags.keys, tags.mean[0], strict=True)) == {
         "B-NP": 1.5,
         "I-NP": 1.5,
+        "B-VP": 0.5,
         "I-VP": 0.5,
-        "O": 1.5,
+        "O": 1.0,
     }
-    assert tags.best.tolist() == [[1, 2, 0, 2]]
+    assert tags.best.tolist() == [[1, 0, 2, 0, 2]]
+    # An I-VP that continues nothing starts no chunk.
     chunks = count_tags(sentences, drawn, "chunk", dates=["2001-01-05", "2001-03-01"], period="M")
     assert chunks.keys == ("NP", "VP")
     np.testing.assert_allclose(chunks.mean, [[1.5, 0], [0, 0], [0, 0.5]])

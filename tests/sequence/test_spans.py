@@ -1,11 +1,19 @@
 """Exact probabilities of spans, against the sum over all tag sequences."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sklearn_calib.sequence import Span, forward_backward, sample_sequences, span_probabilities
+from sklearn_calib.sequence import (
+    SentenceSpans,
+    Span,
+    forward_backward,
+    sample_sequences,
+    span_probabilities,
+)
 from tests.literal_spans import literal_spans
 from tests.sequence.chains import enumerate_chain, sequences
 
@@ -207,3 +215,34 @@ def test_bad_input(change, message):
     }
     with pytest.raises(ValueError, match=message):
         span_probabilities(**given)
+
+
+def test_spans_are_read_like_a_list_of_lists():
+    potentials, transitions, lengths = chains(7, 5, [6, 1, 4])
+    spans = span_probabilities(potentials, transitions, lengths, classes=TAGS["BIO"])
+    lists = list(spans)
+    assert isinstance(spans, SentenceSpans)
+    assert len(spans) == len(lists) == 3
+    assert spans == lists
+    assert spans != lists[:2]
+    assert spans != "spans"
+    assert [spans[0], spans[1], spans[-1]] == lists
+    assert spans[1:] == lists[1:]
+    assert spans[::-1] == lists[::-1]
+    assert pickle.loads(pickle.dumps(spans)) == spans
+    with pytest.raises(IndexError):
+        spans[3]
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(spans)
+
+
+def test_all_spans_as_one_table():
+    potentials, transitions, lengths = chains(7, 5, [6, 1, 4])
+    spans = span_probabilities(potentials, transitions, lengths, classes=TAGS["BIO"])
+    frame = spans.to_frame()
+    rows = [(i, *span) for i, own in enumerate(spans) for span in own]
+    assert list(frame.itertuples(index=False, name=None)) == rows
+    assert repr(spans).endswith(f"{len(rows)} spans in 3 sentences")
+    # Equal probabilities stay in the order in which spans are found: by length, then by place.
+    equal = span_probabilities(np.zeros((2, 3)), np.zeros((3, 3)), classes=["B-X", "I-X", "O"])
+    assert [span[:2] for span in equal[0]] == [(1, 2), (0, 1), (0, 2)]

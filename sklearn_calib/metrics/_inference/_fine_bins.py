@@ -17,6 +17,8 @@ from sklearn_calib.metrics._binning._sorted import SortedQueries
 
 # Log-odds are kept within those of one in a million.
 LEAST = 1e-6
+# Log-odds that differ by less are the same but for rounding.
+SAME = 1e-9
 
 # Numbers handled at a time, where a dense row is made for each group.
 _AT_A_TIME = 4_000_000
@@ -58,8 +60,10 @@ class FineBins:
     @cached_property
     def spread(self) -> float:
         """Standard deviation of the log-odds; 1 where there is none."""
+        if float(np.ptp(self.x)) < SAME:
+            return 1.0
         mean = np.average(self.x, weights=self.n)
-        return math.sqrt(np.average(np.square(self.x - mean), weights=self.n)) or 1.0
+        return math.sqrt(np.average(np.square(self.x - mean), weights=self.n))
 
     def deflated(self, inflation: Array) -> FineBins:
         """Return the bins with fewer queries, as groups make them worth less."""

@@ -18,7 +18,7 @@ from scipy import special
 
 from sklearn_calib._validation import Array
 from sklearn_calib.metrics._binning._sorted import SortedQueries
-from sklearn_calib.metrics._inference._fine_bins import FineBins, fine_bins, log_odds
+from sklearn_calib.metrics._inference._fine_bins import SAME, FineBins, fine_bins, log_odds
 
 # Fits are made at the means of so many fine bins: more than an eye can tell apart, and few
 # enough for matrices. The bandwidth can be chosen with fewer.
@@ -131,7 +131,7 @@ def choose_bandwidth(bins: FineBins) -> float:
     times its residual.
     """
     x, n, yes = bins.x, bins.n, bins.yes
-    if float(np.ptp(x)) < 1e-9:
+    if float(np.ptp(x)) < SAME:
         return 1.0
     if len(x) > _POINTS_TO_CHOOSE:
         part = np.arange(len(x)) * _POINTS_TO_CHOOSE // len(x)

@@ -1,6 +1,6 @@
 """Turn the numbers of benchmarks/paper/ into tables for the documentation.
 
-It does for the experiments on corpora what make_tables.py does for the rest.
+It does for the experiments on corpora what tables.py does for the rest.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from make_tables import Maker, Row, paragraphs, table, write_tables
+from tables import Maker, Row, paragraphs, table, write_tables
 
 
 def three(value: float | None) -> str:

@@ -1,4 +1,4 @@
-"""Draw the pictures of the README: ``python docs/make_readme_picture.py``."""
+"""Draw the pictures of the README: ``python docs/_make/readme_picture.py``."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from sklearn_calib import AdaptiveCalibrationDisplay, CountDisplay
 from sklearn_calib.datasets import make_event_corpus
 from sklearn_calib.explore import AgentRule, count_corpus, country_lexicon
 
-STATIC = Path(__file__).parent / "_static"
+STATIC = Path(__file__).parents[1] / "_static"
 
 
 def save(figure, name):

@@ -1,6 +1,6 @@
 """Turn the numbers in benchmarks/results/ into tables for the documentation.
 
-The build calls ``write_tables``; ``python docs/make_tables.py`` does the same by
+The build calls ``write_tables``; ``python docs/_make/tables.py`` does the same by
 hand. Every table goes to docs/_tables/, to be included by a page. Where the
 numbers are missing, the table says so, and the build goes on.
 """
@@ -13,7 +13,7 @@ from math import comb
 from pathlib import Path
 from typing import Any
 
-DOCS = Path(__file__).parent
+DOCS = Path(__file__).parents[1]
 RESULTS = DOCS.parent / "benchmarks" / "results"
 TABLES = DOCS / "_tables"
 
@@ -506,7 +506,8 @@ def span_speed(spans: Row) -> str:
     for model, row in spans["models"].items():
         spent = row["seconds"]
         ratios = [
-            f"{spent[f'spans, {source}'] / spent[f'tag marginals, {source}']:.1f}"
+            f"{spent[f'{kind}, {source}'] / spent[f'tag marginals, {source}']:.1f}"
+            for kind in ("spans", "spans as objects")
             for source in ("from scores", "from tokens")
         ]
         rows.append((model, f"{row['tags']}", f"{row['spans']:,}", *ratios))
@@ -514,7 +515,15 @@ def span_speed(spans: Row) -> str:
         f"Spans of {spans['corpus']}, {spans['tokens']:,} tokens: time / tag marginals, with the "
         "garbage collector off, as ``timeit`` has it"
     )
-    header = ("model", "tags", "spans of at least .01", "from scores", "from tokens")
+    header = (
+        "model",
+        "tags",
+        "spans of at least .01",
+        "from scores",
+        "from tokens",
+        "from scores, every object made",
+        "from tokens, every object made",
+    )
     return table(title, header, rows)
 
 
@@ -568,46 +577,73 @@ def curve_bands(rows: list[Row]) -> str:
 
 
 def spans(numbers: Row) -> str:
-    """Return one table for each choice of questions: exact probabilities and substitutes."""
+    """Return one table for each choice of questions, and what recalibration did."""
     titles = {
         "all": f"Every chunk with a probability of at least {numbers['min_proba']:g}",
         "best tagging": "The chunks of the most probable tagging",
     }
+    answers = ("exact", "product of marginals", "mean of marginals", "smallest")
     sizes = numbers["sentences"]
     parts = [
         f"{numbers['corpus']}, {sizes['train']:,} training and {sizes['test']:,} test sentences. "
-        "*Over exact* is the Brier score minus that of the exact probability on the same "
-        "questions."
+        "A cell has the Brier score, and after it the calibration error with its 95 % interval."
     ]
     for choice, title in titles.items():
-        rows = []
-        for row in numbers["rows"]:
-            for answer, found in row["asked"][choice].items():
-                more = found.get("brier_over_exact")
-                rows.append(
-                    (
-                        f"{row['model']}, {row['treatment']}" if answer == "exact" else "",
-                        answer,
-                        f"{found['brier'][0]:.4f}",
-                        "" if more is None else f"{more[0]:+.4f} [{more[1]:+.4f}, {more[2]:+.4f}]",
-                        f"{found['error']:.3f}",
-                        f"[{found['interval'][0]:.3f}, {found['interval'][1]:.3f}]",
-                    )
-                )
-        header = ("model", "answer", "Brier score", "over exact", "error", "95 % interval")
-        parts.append(table(title, header, rows))
+        rows = [
+            (
+                row["model"] if row["treatment"] == "raw" else "",
+                row["treatment"],
+                *(span_cell(row["asked"][choice].get(answer)) for answer in answers),
+            )
+            for row in numbers["rows"]
+        ]
+        parts.append(table(title, ("model", "recalibrated by", *answers), rows))
+    return paragraphs(*parts)
+
+
+def span_cell(found: Row | None) -> str:
+    if found is None:
+        return "–"
+    low, high = found["interval"]
+    return f"{found['brier'][0]:.4f}; {found['error']:.3f} [{low:.3f}, {high:.3f}]"
+
+
+def spans_recalibrated(numbers: Row) -> str:
+    """Return what recalibration did to the same spans, and what the models are like."""
+    rows = []
+    for row in numbers["rows"]:
+        change = row.get("against_raw")
+        if change is None:
+            continue
+        more, low, high = change["brier_change"]
+        before, after = change["errors"]
+        rows.append(
+            (
+                row["model"],
+                row["treatment"],
+                f"{more:+.4f} [{low:+.4f}, {high:+.4f}]",
+                f"{before:.3f} → {after:.3f}",
+                "< .001" if change["pvalue"] < 0.001 else f"{change['pvalue']:.3f}",
+            )
+        )
+    title = "Recalibrated against raw, on the chunks that reach the threshold in either"
+    header = ("model", "method", "change of Brier score", "calibration error", "p")
     summary = [
         (
-            f"{row['model']}, {row['treatment']}",
+            row["model"],
+            row["treatment"],
             f"{row['f1']:.3f}",
             f"{row['asked']['all']['exact']['n']:,}",
             f"{percent(row['missed_share'])} %",
         )
         for row in numbers["rows"]
+        if row["treatment"] != "isotonic"
     ]
-    header = ("model", "chunk F1", "questions", "true chunks below the threshold")
-    parts.append(table("The models, and what is not asked about", header, summary))
-    return paragraphs(*parts)
+    names = ("model", "recalibrated by", "chunk F1", "questions", "true chunks below the threshold")
+    return paragraphs(
+        table(title, header, rows),
+        table("The models, and what is not asked about", names, summary),
+    )
 
 
 # --- recalibration.json
@@ -936,6 +972,7 @@ MAKERS: tuple[Maker, ...] = (
         "benchmarks/sequence_speed.py",
     ),
     ("spans", "spans.json", spans, "benchmarks/spans.py"),
+    ("spans_recalibrated", "spans.json", spans_recalibrated, "benchmarks/spans.py"),
     ("thesis_bin_size", "thesis_studies.json", thesis_bin_size, "benchmarks/thesis_studies.py"),
     (
         "thesis_sample_size",

@@ -8,8 +8,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from make_paper_tables import limits, three
-from make_tables import Maker, Row, paragraphs, table, write_tables
+from paper_tables import limits, three
+from tables import Maker, Row, paragraphs, table, write_tables
 
 SCRIPT = "benchmarks/paper/events.py"
 

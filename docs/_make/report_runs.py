@@ -1,6 +1,6 @@
 """Run the commands of user_guide/report.rst, so that the page shows what they print.
 
-The build calls this; ``python docs/make_report_runs.py`` does the same by hand. Every
+The build calls this; ``python docs/_make/report_runs.py`` does the same by hand. Every
 run goes to docs/_tables/, to be included by the page.
 """
 
@@ -10,7 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-DOCS = Path(__file__).resolve().parent
+DOCS = Path(__file__).resolve().parents[1]
 
 # Scripts and commands find this Python and this copy of the package, installed or not.
 ENVIRONMENT = os.environ | {
