@@ -4,6 +4,7 @@ from sklearn_calib.explore._agent_rule import AgentRule
 from sklearn_calib.explore._count_corpus import count_corpus
 from sklearn_calib.explore._count_documents import count_documents
 from sklearn_calib.explore._count_tags import count_tags
+from sklearn_calib.explore._counts_from_probabilities import counts_from_probabilities
 from sklearn_calib.explore._difference import CountDifference
 from sklearn_calib.explore._documents import SkippedDocument, UncertainDocument
 from sklearn_calib.explore._lexicon import Lexicon, LexiconMatch, country_lexicon
@@ -22,5 +23,6 @@ __all__ = [
     "count_documents",
     "count_tags",
     "country_lexicon",
+    "counts_from_probabilities",
     "rule_queries",
 ]
