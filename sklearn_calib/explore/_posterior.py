@@ -6,7 +6,8 @@ import warnings
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import stats
@@ -18,7 +19,13 @@ from sklearn_calib._results import (
     read_only,
     to_frame,
 )
-from sklearn_calib._validation import Array, check_confidence_level, check_integer, check_option
+from sklearn_calib._validation import (
+    Array,
+    RandomState,
+    check_confidence_level,
+    check_integer,
+    check_option,
+)
 from sklearn_calib.explore._difference import CountDifference, drawn_difference, outer_quantiles
 from sklearn_calib.explore._documents import SkippedDocument, UncertainDocument
 from sklearn_calib.explore._hits import Hits, SampledHits, concatenated
@@ -29,6 +36,10 @@ from sklearn_calib.explore._poisson_binomial import NoUnitError
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from sklearn_calib.explore._corrected import CorrectedPosterior
+    from sklearn_calib.explore._reading_plan import ReadingPlan
+    from sklearn_calib.queries import Queries
+
 __all__ = ["CountPosterior"]
 
 _METHODS = ("auto", "exact", "normal", "quantile")
@@ -37,6 +48,14 @@ _METHODS = ("auto", "exact", "normal", "quantile")
 _FEW = 20
 # Rows of the table that a notebook shows, and of the table that is printed.
 _SHOWN, _PRINTED = 10, 40
+
+
+class HitNumbers(NamedTuple):
+    """Mean, probability and standard deviation of each hit."""
+
+    mean: Array
+    probability: Array
+    standard_deviation: Array
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -325,8 +344,13 @@ class CountPosterior(PlottedResult):
         at = self._key_index(key)
         found = np.zeros(len(self.documents))
         rows = self.hit_key == at
-        found[self.hit_document[rows]] = self.hits.probability[rows]
+        found[self.hit_document[rows]] = self._hit_numbers.probability[rows]
         return found
+
+    @property
+    def _hit_numbers(self) -> HitNumbers:
+        """Mean, probability and standard deviation of each hit."""
+        return HitNumbers(self.hits.mean, self.hits.probability, self.hits.spread)
 
     def most_uncertain(
         self, k: int = 10, *, key: Hashable | None = None
@@ -350,7 +374,7 @@ class CountPosterior(PlottedResult):
             variance. Documents that are certain are left out.
         """
         k = check_integer(k, "k")
-        mean, spread = self.hits.mean, self.hits.spread
+        mean, probability, spread = self._hit_numbers
         rows = np.flatnonzero(spread > 0.0)
         if key is not None:
             rows = rows[self.hit_key[rows] == self._key_index(key)]
@@ -360,7 +384,7 @@ class CountPosterior(PlottedResult):
                 id=self.documents[self.hit_document[i]],
                 key=self.keys[self.hit_key[i]],
                 period=labels[self.document_period[self.hit_document[i]]],
-                probability=float(self.hits.probability[i]),
+                probability=float(probability[i]),
                 mean=float(mean[i]),
                 standard_deviation=float(spread[i]),
                 mentions=self.hit_mentions[i],
@@ -466,6 +490,88 @@ class CountPosterior(PlottedResult):
         whole = np.array(["all"], dtype=object)
         place = np.zeros_like(self.document_period)
         return replace(self, period=None, periods=whole, document_period=place)
+
+    def corrected(
+        self,
+        labelled: ReadingPlan | Queries | None = None,
+        *,
+        method: str = "recalibrated",
+        training_frequency: float | Mapping[Hashable, float] | None = None,
+        n_draws: int = 1000,
+        random_state: RandomState = None,
+    ) -> CorrectedPosterior:
+        """Correct the counts by what was read, so that they hold when the model is wrong.
+
+        Parameters
+        ----------
+        labelled : ReadingPlan or Queries, default=None
+            An answered `reading_plan` of these counts; or queries about the same
+            model on annotated text, such as those of `rule_queries`.
+        method : {"recalibrated", "design", "prior_shift"}, default="recalibrated"
+            "recalibrated" learns how the model's probabilities map to the truth,
+            with its uncertainty, and draws the documents that were not read anew.
+            It assumes that documents of equal probability are equally often
+            right, within a key. "design" assumes nothing about the model: it adds
+            the model's error as estimated from the random sample of a plan. It
+            is made for large totals; for few events per period its
+            intervals are wide and hold less often than they say. "prior_shift"
+            needs no answers, but the frequency of each key where the model was
+            trained. It assumes that nothing but these frequencies has changed,
+            and that the model was calibrated there.
+        training_frequency : float or mapping of key to float, default=None
+            For "prior_shift", the share of training documents that have a key;
+            by default that of `labelled` queries of the training data.
+        n_draws : int, default=1000
+            How many times the counts are drawn.
+        random_state : int, RandomState, Generator or None, default=None
+            Seed.
+
+        Returns
+        -------
+        CorrectedPosterior
+            A `CountPosterior` whose intervals hold what the model is confident
+            and wrong about. Its `summary` says how wrong the model was.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn_calib.explore import counts_from_probabilities, reading_plan
+        >>> rng = np.random.default_rng(0)
+        >>> p = rng.beta(0.3, 1.0, size=1000)
+        >>> posterior = counts_from_probabilities(p, period=rng.choice(["2003", "2004"], 1000))
+        >>> truth = dict(zip(posterior.documents, rng.random(1000) < p**2))  # it says too much
+        >>> plan = reading_plan(posterior, 100, random_state=0)
+        >>> answered = plan.answered({name: truth[name] for name in plan.documents})
+        >>> better = posterior.corrected(answered, random_state=0)
+        >>> low, high = better.total().confidence_interval()
+        >>> bool(low[0, 0] <= sum(truth.values()) <= high[0, 0])
+        True
+        """
+        # The one import that goes up: corrected counts are counts.
+        from sklearn_calib.explore._corrected import correct
+
+        return correct(
+            self,
+            labelled,
+            method=method,
+            training_frequency=training_frequency,
+            n_draws=n_draws,
+            random_state=random_state,
+        )
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A text by which these counts are known: of their documents, keys and numbers."""
+        hashed = sha256(repr((self.documents, self.keys, self.period_labels)).encode())
+        for array in (
+            self.document_period,
+            self.document_weight,
+            self.hit_document,
+            self.hit_key,
+            self.hits.mean,
+        ):
+            hashed.update(np.ascontiguousarray(array).tobytes())
+        return hashed.hexdigest()[:16]
 
     def middles(self) -> tuple[Array, str]:
         """Return the middle of each period to draw it at, or its name; and what a period is."""
