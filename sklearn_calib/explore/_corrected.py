@@ -46,6 +46,8 @@ __all__ = ["CorrectedPosterior", "CorrectionSummary"]
 METHODS = ("recalibrated", "design", "prior_shift")
 # Fewer queries are not tested.
 _FEWEST = 8
+# A plain interval is said to be off if it holds the count less often than this share of its level.
+_HELD = 0.5
 # Counts of weighted documents are drawn separately for each weight, up to this many numbers.
 _MOST_NUMBERS = 200_000_000
 
@@ -155,8 +157,10 @@ class CorrectedPosterior(CountPosterior):
     >>> better = posterior.corrected(answered, random_state=0)
     >>> bool(better.mean[0, 0] < posterior.mean[0, 0])
     True
-    >>> better.condition
-    'corrected by 200 read documents'
+    >>> print(better.summary())  # doctest: +ELLIPSIS
+    key     plain  plain_low  plain_high  corrected ...
+    Totals over all periods, given the model (plain) and corrected by 200 read documents.
+    The model is miscalibrated ...
     """
 
     # Fields of the parent have defaults at the end, so that these need them, too.
@@ -354,10 +358,7 @@ class CorrectedPosterior(CountPosterior):
             before = plain._interval(level, "auto")
         after = better._interval(level, "auto")
         inside = (better.samples >= before.low) & (better.samples <= before.high)
-        queries = self._queries()
-        test = None
-        if queries is not None and len(queries) >= _FEWEST:
-            test = calibration_test(queries)
+        pvalue, suspect = self._tested()
         missed = None
         if self.evidence.read is not None:
             seen = np.zeros((len(self.documents), len(self.keys)), dtype=bool)
@@ -373,11 +374,36 @@ class CorrectedPosterior(CountPosterior):
             confidence_interval=ConfidenceInterval(after.low[0], after.high[0]),
             plain_holds=inside.mean(axis=0)[0],
             confidence_level=level,
-            pvalue=None if test is None else float(test.pvalue),
-            finding="" if test is None else str(test),
+            pvalue=pvalue,
+            suspect=suspect,
             n_missed=missed,
             expected_width=self._width_of_more(level),
         )
+
+    def _tested(self) -> tuple[float | None, Hashable | None]:
+        """Test whether the model is calibrated: all keys together, and each of them.
+
+        Errors of different keys may cancel each other. The p-value allows for
+        the number of tests; beside it is the key that is most suspect, where
+        one is more suspect than all of them together.
+        """
+        queries = self._queries()
+        if queries is None or len(queries) < _FEWEST:
+            return None, None
+        seed = self.evidence.seed
+        whole = float(calibration_test(queries, random_state=seed).pvalue)
+        if len(self.keys) == 1 or queries.label is None:
+            return whole, None
+        single = {}
+        for key in self.keys:
+            if (queries.label == str(key)).sum() >= _FEWEST:
+                mine = queries.where(label=str(key))
+                single[key] = float(calibration_test(mine, random_state=seed).pvalue)
+        if not single:
+            return whole, None
+        worst = min(single, key=lambda key: single[key])
+        least = len(single) * single[worst]
+        return min(1.0, 2.0 * min(whole, least)), worst if least <= whole else None
 
     def _queries(self) -> Queries | None:
         """Return what was asked as queries: those of the documents that were read, or as given."""
@@ -391,7 +417,8 @@ class CorrectedPosterior(CountPosterior):
             return None
         at = place[self.hit_document[rows]]
         answer = read.counts[at, self.hit_key[rows]] > 0
-        return Queries(answer, self.hits.smoothed[rows], group=at)
+        label = [str(self.keys[k]) for k in self.hit_key[rows]]
+        return Queries(answer, self.hits.smoothed[rows], label=label, group=at)
 
     def _width_of_more(self, level: float) -> ExpectedWidth | None:
         """Return expected widths when more is read."""
@@ -423,7 +450,11 @@ class CorrectedPosterior(CountPosterior):
 
     @property
     def condition(self) -> str:
-        """What the intervals rest on, such as "corrected by 200 read documents"."""
+        """What the intervals rest on: they are "corrected"."""
+        return "corrected"
+
+    @property
+    def _rests_on(self) -> str:
         return f"corrected by {self._by}"
 
     @property
@@ -450,9 +481,10 @@ class CorrectionSummary(Result):
     confidence_level : float
         Level of the intervals.
     pvalue : float or None
-        Of a test whether the model is calibrated on what was read.
-    finding : str
-        What the test found.
+        Of a test whether the model is calibrated on what was read: all keys
+        together and each of them, allowing for the number of tests.
+    suspect : object or None
+        The key for which the model is most clearly wrong, where it is one.
     n_missed : int or None
         Keys that were read in documents in which the model saw no trace of them.
     expected_width : ExpectedWidth or None
@@ -482,7 +514,7 @@ class CorrectionSummary(Result):
     plain_holds: Array
     confidence_level: float
     pvalue: float | None
-    finding: str
+    suspect: Hashable | None
     n_missed: int | None
     expected_width: ExpectedWidth | None
 
@@ -503,19 +535,21 @@ class CorrectionSummary(Result):
         if self.pvalue is None:
             lines.append("Too little is known to test whether the model is calibrated.")
         elif self.pvalue < 0.05:
-            worst = int(np.argmin(self.plain_holds))
-            low, high = (end[worst] for end in self.plain_interval)
-            off = self.plain_mean[worst] - self.mean[worst]
-            lines.append(
-                f"The model is miscalibrated ({pvalue_text(self.pvalue)}). The plain interval of "
-                f"{self.keys[worst]}, [{low:.4g}, {high:.4g}], holds the count with probability "
-                f"{self.plain_holds[worst]:.2f}; its mean is {abs(off):.4g} too "
-                f"{'high' if off > 0 else 'low'}."
-            )
+            whom = "" if self.suspect is None else f", most clearly for {self.suspect}"
+            lines.append(f"The model is miscalibrated ({pvalue_text(self.pvalue)}){whom}.")
         else:
             lines.append(
                 f"No sign that the model is miscalibrated ({pvalue_text(self.pvalue)}), as far as "
                 "these documents can show."
+            )
+        worst = int(np.argmin(self.plain_holds))
+        if self.plain_holds[worst] < _HELD * self.confidence_level:
+            low, high = (end[worst] for end in self.plain_interval)
+            off = self.plain_mean[worst] - self.mean[worst]
+            lines.append(
+                f"The plain interval of {self.keys[worst]}, [{low:.4g}, {high:.4g}], holds the "
+                f"count with probability {self.plain_holds[worst]:.2f}; its mean is {abs(off):.4g} "
+                f"too {'high' if off > 0 else 'low'}."
             )
         if self.n_missed:
             found = counted(self.n_missed, "key was", "keys were")
@@ -526,8 +560,8 @@ class CorrectionSummary(Result):
             more = self.expected_width.n_documents - self.expected_width.n_documents[0]
             then = [f"{w} with {n} more" for n, w in zip(more[1:], widths[1:], strict=True)]
             lines.append(
-                f"The interval of {self.keys[widest]} is about {widths[0]} wide. Expected when more "
-                f"are read: {', '.join(then)}."
+                f"The interval of {self.keys[widest]} is about {widths[0]} wide. Expected when "
+                f"more are read: {', '.join(then)}."
             )
         return "\n".join(lines)
 

@@ -744,13 +744,18 @@ class CountPosterior(PlottedResult):
         elif self.n_samples is not None and self.n_samples < _FEW:
             notes.append("The 95% intervals are too narrow, because the samples are few.")
         else:
-            notes.append(f"The intervals have a level of 95%, {self.condition}.")
+            notes.append(f"The intervals have a level of 95%, {self._rests_on}.")
         return f"{counted}{self._source}.\n{' '.join(notes)}"
 
     @property
     def condition(self) -> str:
         """What the intervals rest on: they hold "given the model"."""
         return "given the model"
+
+    @property
+    def _rests_on(self) -> str:
+        """The same with more words, for a sentence."""
+        return self.condition
 
     @property
     def _source(self) -> str:
