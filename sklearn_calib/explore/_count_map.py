@@ -18,17 +18,20 @@ from scipy import special
 from sklearn_calib._validation import Array
 from sklearn_calib.explore._slice_sampling import draw_posterior
 
-# Priors of the logs of four factors, as median and spread: what is lacking and what is too
-# much, relative to the model's own expectation; then both where the model is sure, relative
-# to the frequency of the key and to the count.
+# There are four factors: what is lacking and what is too much, relative to the model's own
+# expectation; then both where the model is sure, relative to the frequency of the key and to
+# the count. Priors, as median and spread of logs, are of the product and the ratio of the
+# first two, because a model that errs more than it says errs more in both directions.
 _MEDIAN = np.log([1.0, 1.0, 0.01, 0.01])
-_SPREAD = np.array([0.8, 0.8, 1.5, 1.5])
+_SPREAD = np.array([0.8, 0.4, 1.5, 1.5])
 _N_FACTORS = len(_MEDIAN)
+_TURN = np.array([[1.0, 1.0, 0.0, 0.0], [1.0, -1.0, 0.0, 0.0], [0, 0, 1.0, 0], [0, 0, 0, 1.0]])
 # How far keys differ, and how unsure that is.
-_KEY_SPREAD = np.log([0.4, 0.4, 0.7, 0.7])
+_KEY_SPREAD = np.log([0.25, 0.4, 0.7, 0.7])
 _KEY_DOUBT = 0.7
-# Rows without an error, and where the model expects none, matter through their sums only.
-_QUIET = 1e-6
+# Rows without an error, and where the model expects hardly any, matter through sums only:
+# log I0(2 sqrt(lacking extra)) is the product to the first order, and below lacking + extra.
+_QUIET = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,11 +156,8 @@ def draw_count_maps(
 
     def factors(z: Array) -> Array:
         """Return the factors, of shape (n, n_known, 4)."""
-        logs = (_MEDIAN + _SPREAD * z[:, :_N_FACTORS])[:, np.newaxis]
-        if many:
-            own = z[:, 2 * _N_FACTORS :].reshape(len(z), -1, _N_FACTORS)
-            logs = logs + own * _key_spread(z)[:, np.newaxis]
-        return np.exp(np.minimum(logs, 20.0))
+        own = z[:, 2 * _N_FACTORS :].reshape(len(z), -1, _N_FACTORS) if many else 0.0
+        return _factors(z, own)
 
     dispersion = 1.0
     z = np.zeros((1, n_parameters))
@@ -178,15 +178,18 @@ def draw_count_maps(
             dispersion = rows.dispersion(np.exp(np.log(factors(z)).mean(axis=0, keepdims=True)))
     found = np.empty((n_draws, n_keys, _N_FACTORS))
     if many:
-        common = (_MEDIAN + _SPREAD * z[:, :_N_FACTORS])[:, np.newaxis]
-        own = _key_spread(z)[:, np.newaxis] * rng.standard_normal(found.shape)
-        found[:] = np.exp(common + own)
+        found[:] = _factors(z, rng.standard_normal(found.shape))
     found[:, known] = factors(z)
     return CountMaps(found, rate, dispersion, len(y))
 
 
-def _key_spread(z: Array) -> Array:
-    return np.exp(_KEY_SPREAD + _KEY_DOUBT * z[:, _N_FACTORS : 2 * _N_FACTORS])
+def _factors(z: Array, own: Array | float) -> Array:
+    """Return factors of shape (n, n_keys, 4) from common parameters and those of keys."""
+    logs = (_SPREAD * z[:, :_N_FACTORS])[:, np.newaxis]
+    if not isinstance(own, float):
+        spread = np.exp(_KEY_SPREAD + _KEY_DOUBT * z[:, _N_FACTORS : 2 * _N_FACTORS])
+        logs = logs + own * spread[:, np.newaxis]
+    return np.exp(np.minimum(_MEDIAN + logs @ _TURN, 20.0))
 
 
 def _parts(mean: ArrayLike, variance: ArrayLike, frequency: Array) -> tuple[Array, list[Array]]:
@@ -225,14 +228,29 @@ class _Rows:
     parts: Array
     key: Array
     sums: Array
-    n: int
+    quiet_sums: Array
+    products: Array
 
     @classmethod
     def of(cls, off: Array, parts: Array, key: Array, n_keys: int) -> _Rows:
-        loud = (off != 0.0) | (parts[0] * parts[1] > _QUIET)
-        sums = np.array([np.bincount(key, part, minlength=n_keys) for part in parts])
-        order = np.argsort(np.abs(off[loud]), kind="stable")
-        return cls(off[loud][order], parts[:, loud][:, order], key[loud][order], sums, len(off))
+        def by_key(values: Array) -> Array:
+            return np.bincount(key, values, minlength=n_keys)
+
+        quiet = (off == 0.0) & (parts[0] * parts[1] <= _QUIET)
+        silent = parts * quiet
+        products = np.array(
+            [[by_key(one * other) for other in silent[1::2]] for one in silent[::2]]
+        )
+        rows = np.flatnonzero(~quiet)
+        rows = rows[np.argsort(np.abs(off[rows]), kind="stable")]
+        return cls(
+            off=off[rows],
+            parts=parts[:, rows],
+            key=key[rows],
+            sums=np.array([by_key(part) for part in parts]),
+            quiet_sums=np.array([by_key(part) for part in silent]),
+            products=products,
+        )
 
     def _bessel(self, lacking: Array, extra: Array) -> Array:
         """Return log I(2 sqrt(lacking extra)) of the order of how far each row is off."""
@@ -252,8 +270,11 @@ class _Rows:
         """Return the log-likelihood of differences of Poisson variables (Skellam 1946)."""
         lacking, extra = self._positive(factors)
         ratio = 0.5 * self.off * (np.log(lacking) - np.log(extra))
-        down, up = _rates(factors, self.sums)
-        return (ratio + self._bessel(lacking, extra)).sum(axis=1) - (down + up).sum(axis=1)
+        total = (ratio + self._bessel(lacking, extra)).sum(axis=1)
+        total -= np.add(*_rates(factors, self.sums)).sum(axis=1)
+        product = np.einsum("nki,nkj,ijk->nk", factors[..., ::2], factors[..., 1::2], self.products)
+        most = np.add(*_rates(factors, self.quiet_sums))
+        return total + (product * most / np.maximum(product + most, 1e-300)).sum(axis=1)
 
     def _positive(self, factors: Array) -> tuple[Array, Array]:
         lacking, extra = _rates(factors[:, self.key], self.parts)
@@ -273,5 +294,6 @@ class _Rows:
         """Return the mean square of errors relative to their variance, at least 1."""
         lacking, extra = self._positive(factors)
         down, up = _rates(factors, self.sums)
+        # Quiet rows have next to no error, and their rates are part of the sums.
         square = np.square(self.off - (lacking - extra)[0]).sum()
         return max(1.0, float(square / max((down + up).sum(), 1e-12)))

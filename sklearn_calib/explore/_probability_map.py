@@ -181,8 +181,7 @@ def draw_maps(
     known, local = np.unique(code, return_inverse=True)
     keys = known if n_keys > 1 else known[:0]
     layout = _Layout(len(knots), len(keys))
-    places = _places(p, code, knots, rate)
-    places = _Places(places.log_yes, places.log_no, places.basis, local, places.prior_floor)
+    places = _places(p, local, knots, rate[known])
 
     def curve(z: Array) -> Array:
         return _curve(z, layout.differences(z), places)
@@ -272,25 +271,21 @@ def _places(p: Array, code: Array, knots: Array, rate: Array) -> _Places:
     covariance = np.exp(-np.abs(knots[:, np.newaxis] - knots) / _RANGE)
     basis = hats @ np.linalg.cholesky(covariance)
     floor = special.logit(np.clip(rate, 1e-6, 0.5)) + _MISSED[0]
-    return _Places(np.log(inner), np.log1p(-inner), basis, code, floor[code])
+    return _Places(np.log(inner), np.log1p(-inner), basis, code, floor)
 
 
 def _curve(z: Array, differences: Array, places: _Places) -> Array:
     """Return the chances of shape (n, n_places) for parameters of shape (n, n_shared or more)."""
-    own = differences[:, places.key]
-    intercept = _INTERCEPT * z[:, :1] + own[..., 0]
-    slope = _SLOPE * z[:, 1:2] + own[..., 1]
+    intercept = _INTERCEPT * z[:, :1] + differences[..., 0]
+    slope = _SLOPE * z[:, 1:2] + differences[..., 1]
     skew = _SKEW * z[:, 2:3]
-    rough = np.exp(_AMPLITUDE[0] + _AMPLITUDE[1] * z[:, 5:6]) * (
-        z[:, 6 : 6 + places.basis.shape[1]] @ places.basis.T
-    )
-    log_odds = (
-        intercept
-        + np.exp(slope + skew) * places.log_yes
-        - np.exp(slope - skew) * places.log_no
-        + rough
-    )
-    floor = special.expit(places.prior_floor + _MISSED[1] * z[:, 3:4] + own[..., 2])
-    found = special.expit(-(_INVENTED[0] + _INVENTED[1] * z[:, 4:5] + own[..., 3]))
-    chance = floor + (1.0 - floor) * found * special.expit(log_odds)
-    return np.clip(chance, 1e-12, 1.0 - 1e-12)
+    missed = places.prior_floor + _MISSED[1] * z[:, 3:4] + differences[..., 2]
+    invented = _INVENTED[0] + _INVENTED[1] * z[:, 4:5] + differences[..., 3]
+    amplitude = np.exp(_AMPLITUDE[0] + _AMPLITUDE[1] * z[:, 5:6])
+    rough = amplitude * z[:, 6 : 6 + places.basis.shape[1]]
+    # One column for each key, and from there one for each place.
+    by_key = (intercept, np.exp(slope + skew), np.exp(slope - skew), special.expit(missed))
+    intercept, low, high, floor = (values[:, places.key] for values in by_key)
+    most = ((1.0 - special.expit(missed)) * special.expit(-invented))[:, places.key]
+    log_odds = intercept + low * places.log_yes - high * places.log_no + rough @ places.basis.T
+    return np.clip(floor + most * special.expit(log_odds), 1e-12, 1.0 - 1e-12)

@@ -19,10 +19,13 @@ from sklearn_calib._validation import Array
 LogLikelihood = Callable[[Array], Array]
 Slopes = Callable[[Array], tuple[Array, Array]]
 
-# Steps of each chain; chains start at draws from the normal approximation.
-_N_STEPS = 12
-# The approximation is widened, because its tails are often too thin.
-_WIDER = 1.25
+# Chains start at draws from the normal approximation. Their first steps are forgotten; then
+# each gives several draws, with steps between them: the more parameters, the more steps.
+_FORGOTTEN, _DRAWS_OF_CHAIN = (15, 40), 10
+_BETWEEN_PER_PARAMETER, _MOST_BETWEEN = 0.125, 6
+# The approximation is widened, because its tails are often too thin; less so where there are
+# many parameters, because they all widen at once.
+_WIDER, _MANY = 0.25, 15.0
 _MOST_ROUNDS, _MOST_SHRINKS = 100, 60
 
 
@@ -78,12 +81,9 @@ def draw_posterior(
     n_draws: int,
     rng: np.random.Generator,
 ) -> Array:
-    """Return draws of standard normal parameters given data, of shape (n_draws, n_parameters).
-
-    Each draw is the end of a chain of its own.
-    """
+    """Return draws of standard normal parameters given data, of shape (n_draws, n_parameters)."""
     mode, factor = posterior_mode(log_likelihood, slopes, n_parameters)
-    factor = _WIDER * factor
+    factor = factor * (1.0 + _WIDER * min(1.0, _MANY / n_parameters))
 
     def height(whitened: Array) -> tuple[Array, Array]:
         """Return the log of the posterior relative to the normal approximation."""
@@ -91,28 +91,46 @@ def draw_posterior(
         excess = 0.5 * np.square(whitened).sum(axis=1) - 0.5 * np.square(z).sum(axis=1)
         return log_likelihood(z) + excess, z
 
-    at = rng.standard_normal((n_draws, n_parameters))
+    forgotten = int(np.clip(n_parameters, *_FORGOTTEN))
+    between = int(np.clip(_BETWEEN_PER_PARAMETER * n_parameters, 1, _MOST_BETWEEN))
+    n_chains = -(-n_draws // _DRAWS_OF_CHAIN)
+    at = rng.standard_normal((n_chains, n_parameters))
     level, z = height(at)
-    for _ in range(_N_STEPS):
-        other = rng.standard_normal(at.shape)
-        least = level - rng.exponential(size=n_draws)
-        angle = rng.uniform(0.0, 2.0 * np.pi, n_draws)
-        low, high = angle - 2.0 * np.pi, angle.copy()
-        still = np.arange(n_draws)
-        before, new_at, new_z, new_level = at, at.copy(), z.copy(), level.copy()
-        for _ in range(_MOST_SHRINKS):
-            turn = angle[still, np.newaxis]
-            tried = before[still] * np.cos(turn) + other[still] * np.sin(turn)
-            reached, place = height(tried)
-            good = reached > least[still]
-            rows = still[good]
-            new_at[rows], new_z[rows], new_level[rows] = tried[good], place[good], reached[good]
-            still = still[~good]
-            if len(still) == 0:
-                break
-            below = angle[still] < 0.0
-            low[still[below]] = angle[still[below]]
-            high[still[~below]] = angle[still[~below]]
-            angle[still] = rng.uniform(low[still], high[still])
-        at, z, level = new_at, new_z, new_level
-    return z
+    kept = []
+    for step in range(1, forgotten + between * _DRAWS_OF_CHAIN + 1):
+        at, z, level = _slice_step(height, at, z, level, rng)
+        if step > forgotten and (step - forgotten) % between == 0:
+            kept.append(z)
+    return np.concatenate(kept)[:n_draws]
+
+
+def _slice_step(
+    height: Callable[[Array], tuple[Array, Array]],
+    at: Array,
+    z: Array,
+    level: Array,
+    rng: np.random.Generator,
+) -> tuple[Array, Array, Array]:
+    """Move every chain to a point of its ellipse that is high enough."""
+    n_chains = len(at)
+    other = rng.standard_normal(at.shape)
+    least = level - rng.exponential(size=n_chains)
+    angle = rng.uniform(0.0, 2.0 * np.pi, n_chains)
+    low, high = angle - 2.0 * np.pi, angle.copy()
+    still = np.arange(n_chains)
+    new_at, new_z, new_level = at.copy(), z.copy(), level.copy()
+    for _ in range(_MOST_SHRINKS):
+        turn = angle[still, np.newaxis]
+        tried = at[still] * np.cos(turn) + other[still] * np.sin(turn)
+        reached, place = height(tried)
+        good = reached > least[still]
+        rows = still[good]
+        new_at[rows], new_z[rows], new_level[rows] = tried[good], place[good], reached[good]
+        still = still[~good]
+        if len(still) == 0:
+            break
+        below = angle[still] < 0.0
+        low[still[below]] = angle[still[below]]
+        high[still[~below]] = angle[still[~below]]
+        angle[still] = rng.uniform(low[still], high[still])
+    return new_at, new_z, new_level
