@@ -49,7 +49,7 @@ class ExpectedWidth(Result):
     The variance of a corrected count has two parts. That of the documents
     given the map of probabilities becomes smaller only where they are
     read. That of the map is in inverse proportion to the number of documents
-    that are read.
+    that are read, and in proportion to the square of that which is not.
 
     Examples
     --------
@@ -106,14 +106,15 @@ def scaled_width(
         left = 1.0 - scaled_to(sizes, n_documents)[posterior.hit_document]
         return np.bincount(posterior.hit_key, left * variance, minlength=keys)
 
+    n_all = len(posterior.documents)
     now = np.maximum(unread(n_read), 1e-12)
     width = np.empty((len(n), keys))
     z = 2.0 * stats.norm.ppf((1.0 + level) / 2.0)
     for i, size in enumerate(n.tolist()):
-        left = np.minimum(unread(size) / now, len(posterior.documents))
-        width[i] = z * np.sqrt(own_variance * left + map_variance * n_read / size)
-        if size >= len(posterior.documents):
-            width[i] = 0.0
+        # What is unsure about the map is unsure for all that is unread at once.
+        share = max(n_all - size, 0) / max(n_all - n_read, 1)
+        own = own_variance * np.minimum(unread(size) / now, n_all)
+        width[i] = z * np.sqrt(own + map_variance * share**2 * n_read / size)
     plain = z * np.sqrt(np.bincount(posterior.hit_key, variance, minlength=keys))
     return ExpectedWidth(n, posterior.keys, width, plain, level)
 
@@ -128,7 +129,7 @@ def expected_width(
     """Return expected widths if the model is right: from a trial whose answers it makes up."""
     rng = np.random.default_rng([seed, 1])
     n_keys = len(posterior.keys)
-    n = min(_TRIAL, len(posterior.documents))
+    n = min(_TRIAL, max(1, len(posterior.documents) // 2))
     chosen = rng.random(len(posterior.documents)) < scaled_to(sizes, n)
     chosen[rng.integers(len(chosen))] = True
     place = np.cumsum(chosen) - 1

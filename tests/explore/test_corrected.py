@@ -152,7 +152,7 @@ def test_it_says_what_it_rests_on():
 def test_the_summary_says_how_wrong_the_model_was():
     summary = BETTER.summary()
     assert summary.pvalue < 0.05
-    assert summary.plain_holds[0] < 0.01
+    assert summary.plain_holds[0] < 0.05
     text = str(summary)
     assert "The model is miscalibrated" in text
     assert "too high" in text
