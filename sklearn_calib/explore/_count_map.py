@@ -162,7 +162,7 @@ def draw_count_maps(
     dispersion = 1.0
     z = np.zeros((1, n_parameters))
     # The dispersion is that around the middle of a first round.
-    for n_round in (100, n_draws):
+    for last, n_round in ((False, 50), (True, n_draws)):
 
         def log_likelihood(z: Array, dispersion: float = dispersion) -> Array:
             return rows.log_likelihood(factors(z)) / dispersion
@@ -174,7 +174,7 @@ def draw_count_maps(
             return gradient / dispersion, information / dispersion
 
         z = draw_posterior(log_likelihood, slopes, n_parameters, n_draws=n_round, rng=rng)
-        if n_round != n_draws:
+        if not last:
             dispersion = rows.dispersion(np.exp(np.log(factors(z)).mean(axis=0, keepdims=True)))
     found = np.empty((n_draws, n_keys, _N_FACTORS))
     if many:
@@ -230,6 +230,8 @@ class _Rows:
     sums: Array
     quiet_sums: Array
     products: Array
+    all_parts: Array
+    all_key: Array
 
     @classmethod
     def of(cls, off: Array, parts: Array, key: Array, n_keys: int) -> _Rows:
@@ -250,6 +252,8 @@ class _Rows:
             sums=np.array([by_key(part) for part in parts]),
             quiet_sums=np.array([by_key(part) for part in silent]),
             products=products,
+            all_parts=parts,
+            all_key=key,
         )
 
     def _bessel(self, lacking: Array, extra: Array) -> Array:
@@ -284,11 +288,19 @@ class _Rows:
         """Return gradient and information at the first of some factors, a step from the others."""
         heights = self.log_likelihood(factors)
         gradient = (heights[1:] - heights[0]) / step
-        rates = np.stack(_rates(factors, self.sums))
-        change = (rates[:, 1:] - rates[:, :1]) / step
-        # As if it were known of each event that it was lacking or too much.
-        weighted = change / np.maximum(rates[:, :1], 1e-12)
-        return gradient, np.einsum("sik,sjk->ij", change, weighted)
+        change = (factors[1:] - factors[0]) / step
+        information = np.zeros((len(change), len(change)))
+        # As if it were known of each event whether it was lacking or too much.
+        for side, rate in enumerate(_rates(factors[0][self.all_key], self.all_parts)):
+            parts = self.all_parts[side::2]
+            weight = 1.0 / np.maximum(rate, 1e-9)
+            for one in (0, 1):
+                for other in (0, 1):
+                    product = parts[one] * parts[other] * weight
+                    by_key = np.bincount(self.all_key, product, minlength=factors.shape[1])
+                    left, right = change[..., side + 2 * one], change[..., side + 2 * other]
+                    information += (left * by_key) @ right.T
+        return gradient, information
 
     def dispersion(self, factors: Array) -> float:
         """Return the mean square of errors relative to their variance, at least 1."""

@@ -24,19 +24,22 @@ class DesignEstimate:
     Attributes
     ----------
     estimate : ndarray of shape (n_cells,)
-        Difference estimates of the counts, within their limits.
+        Difference estimates of the counts, but never below the events that were
+        read nor above the documents that may be events.
+    unbiased : ndarray of shape (n_cells,)
+        The same without such limits, so that it is unbiased.
     standard_error : ndarray of shape (n_cells,)
-        Their standard errors.
+        Standard errors of the unbiased estimates.
     degrees_of_freedom : ndarray of shape (n_cells,)
         How many read documents a standard error rests on, less one.
     low, high : ndarray of shape (n_cells,)
-        Ends of the intervals: never below the events that were read, nor above
-        the documents that may be events.
+        Ends of the intervals, within the same limits.
     tuning : float
         How far the model's sums were trusted; 1 is as they are, 0 not at all.
     """
 
     estimate: Array
+    unbiased: Array
     standard_error: Array
     degrees_of_freedom: Array
     low: Array
@@ -66,7 +69,7 @@ def design_estimate(
     Swensson & Wretman 1992), called prediction-powered inference in machine
     learning (Angelopoulos et al. 2023). How far to trust the model is tuned
     (Angelopoulos, Duchi & Zrnic 2024) on the other folds of what was read, so
-    that tuning brings no bias.
+    that tuning brings next to no bias.
 
     Parameters
     ----------
@@ -137,8 +140,7 @@ def design_estimate(
     with np.errstate(divide="ignore", invalid="ignore"):
         n_effective = np.square(variance) / np.square(parts).sum(axis=1)
     freedom = np.maximum(np.nan_to_num(n_effective, nan=1.0) + _PSEUDO - 1.0, 1.0)
-    spread = np.sqrt(variance + pseudo)
-    half = stats.t.ppf((1.0 + confidence_level) / 2.0, freedom) * spread
+    half = stats.t.ppf((1.0 + confidence_level) / 2.0, freedom) * np.sqrt(variance + pseudo)
 
     least = np.bincount(at, a, minlength=n_cells)
     most = size - np.bincount(at, minlength=n_cells) + least
@@ -147,7 +149,8 @@ def design_estimate(
     high = np.where(unknown, most, np.clip(estimate + half, least, most))
     return DesignEstimate(
         estimate=np.clip(estimate, least, most),
-        standard_error=spread,
+        unbiased=estimate,
+        standard_error=np.sqrt(variance),
         degrees_of_freedom=freedom,
         low=low,
         high=high,

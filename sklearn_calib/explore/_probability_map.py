@@ -242,7 +242,9 @@ class _Layout:
 
 def _grouped(p: Array, y: Array, code: Array) -> tuple[Array, Array, Array, Array]:
     """Return probabilities, sums of answers, numbers and keys of answers that are alike."""
-    x = special.logit(np.clip(p, _LEAST, 1.0 - _LEAST))
+    order = np.lexsort((y, p, code))
+    y, code = y[order], code[order]
+    x = special.logit(np.clip(p[order], _LEAST, 1.0 - _LEAST))
     cell = np.column_stack([code, np.rint(x / _ROUNDED).astype(np.int64)])
     cells, place = np.unique(cell, axis=0, return_inverse=True)
     place = place.ravel()

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from scipy import linalg
 
 from sklearn_calib._validation import Array
 
@@ -69,8 +70,8 @@ def posterior_mode(
         if gain < 1e-6:
             break
     _, information = slopes(mode)
-    values, vectors = np.linalg.eigh(information + np.eye(n_parameters))
-    return mode, vectors / np.sqrt(np.maximum(values, 1.0))
+    lower = np.linalg.cholesky(information + np.eye(n_parameters))
+    return mode, linalg.solve_triangular(lower, np.eye(n_parameters), lower=True).T
 
 
 def draw_posterior(
