@@ -494,6 +494,12 @@ class CorrectionSummary(Result):
     --------
     CorrectedPosterior.summary : Makes this object.
 
+    Notes
+    -----
+    Which documents were drawn depends on what the model says about them, and not
+    on what they say. So the test, which asks whether documents of a given
+    probability are right as often as that, needs no weights.
+
     Examples
     --------
     >>> from sklearn_calib.explore import counts_from_probabilities, reading_plan
@@ -900,7 +906,7 @@ def _by_design(
     error[document, cell] = answer - found.tuning * prediction
     error *= np.sqrt(1.0 - read.inclusion[:, np.newaxis]) / read.inclusion[:, np.newaxis]
     length = np.sqrt(np.square(error).sum(axis=0))
-    spread = np.maximum(found.standard_error, 1e-300)
+    spread = np.maximum(found.spread, 1e-300)
     shared = np.minimum(length / spread, 1.0)
     direction = error / np.maximum(length, 1e-300)
     z = shared * (rng.standard_normal((n_draws, len(read))) @ direction)
@@ -908,7 +914,7 @@ def _by_design(
     student = stats.t.ppf(stats.norm.cdf(z), found.degrees_of_freedom)
     least = np.bincount(cell, answer, minlength=n_cells)
     most = size - np.bincount(cell, np.repeat(weight, n_keys), minlength=n_cells) + least
-    draws = np.clip(found.estimate + student * found.standard_error, least, np.maximum(most, least))
+    draws = np.clip(found.unbiased + student * found.spread, least, np.maximum(most, least))
     empty = np.bincount(cell, minlength=n_cells) == 0
     if empty.any():
         # Nothing was read there: all that is possible remains so.

@@ -211,6 +211,7 @@ def count_corpus(
 
     See Also
     --------
+    reading_plan : Which documents to read, to correct the counts where the model is wrong.
     count_documents : For samples that are there already.
 
     Examples

@@ -78,6 +78,7 @@ def count_documents(
 
     See Also
     --------
+    reading_plan : Which documents to read, to correct the counts where the model is wrong.
     count_corpus : Samples and counts in parallel.
     count_tags : The same for samples of a tagger.
     AgentRule : The rule of the paper.

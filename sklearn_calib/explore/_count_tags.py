@@ -72,6 +72,7 @@ def count_tags(
 
     See Also
     --------
+    reading_plan : Which sentences to read, to correct the counts where the tagger is wrong.
     count_documents : The same for samples of entities.
 
     Examples

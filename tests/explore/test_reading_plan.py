@@ -7,10 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from sklearn_calib.datasets import make_event_corpus
 from sklearn_calib.explore import (
+    AgentRule,
     ReadingPlan,
+    count_corpus,
     count_documents,
     count_tags,
+    country_lexicon,
     counts_from_probabilities,
     reading_plan,
 )
@@ -269,3 +273,47 @@ def test_a_plan_reads_well():
     assert repr(plan).splitlines()[-1] == "2 documents to read, of 4."
     done = plan.answered({plan.documents[0]: "no"})
     assert repr(done).splitlines()[-1] == "2 documents to read, 1 of them read, of 4."
+
+
+def test_the_whole_way_from_counts_to_better_counts(tmp_path, monkeypatch):
+    """From a corpus and a model that is wrong, over a file that a person fills in."""
+    monkeypatch.chdir(tmp_path)
+    corpus = make_event_corpus(400, favour={"USA": 1.5}, missed=0.1, random_state=0)
+    docs, model, rule = corpus.X, corpus.model, AgentRule(country_lexicon())
+
+    posterior = count_corpus(docs, model, rule, period="Q", random_state=0)
+    plan = reading_plan(posterior, 100, random_state=0)
+    plan.to_csv("to_read.csv")
+
+    # The person: answers all that is asked, and adds keys that are not listed.
+    truth = count_documents(docs, [[entities] for entities in corpus.y], rule)
+    has = {
+        name: {key for key in truth.keys if truth.probability(key)[i]}
+        for i, name in enumerate(truth.documents)
+    }
+    rows = rows_of("to_read.csv")
+    listed = {(row["document"], row["key"]) for row in rows}
+    for row in rows:
+        row["answer"] = "yes" if row["key"] in has[row["document"]] else "no"
+    for name in plan.documents:
+        rows += [
+            {**dict.fromkeys(rows[0], ""), "document": name, "key": key, "answer": "yes"}
+            for key in has[name]
+            if (name, key) not in listed
+        ]
+    with open("read.csv", "w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+
+    answered = plan.answered("read.csv")
+    better = posterior.corrected(answered, random_state=0)
+    assert {name: set(found) for name, found in answered.answers.items()} == {
+        name: has[name] for name in plan.documents
+    }
+    assert "corrected by 100 read documents" in str(better.summary())
+    whole = truth.select(better.keys).total().mean
+    low, high = better.total().confidence_interval()
+    assert ((low <= whole) & (whole <= high)).mean() >= 0.75
+    low, high = posterior.total().confidence_interval()
+    assert ((low <= whole) & (whole <= high)).mean() <= 0.5
