@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -100,6 +100,8 @@ def make_event_corpus(
     verbs: Sequence[str] = ("attack", "warn"),
     concentration: float = 0.5,
     temperature: float = 1.0,
+    favour: Mapping[str, float] | None = None,
+    missed: float = 0.0,
     random_state: Any = None,
 ) -> EventCorpus:
     """Simulate dated news about troops of four countries, and who attacked.
@@ -123,6 +125,13 @@ def make_event_corpus(
     temperature : float, default=1.0
         The model's probabilities are the true ones to the power of one over
         this, scaled to sum to 1. Below 1 the model is overconfident.
+    favour : mapping of str to float, default=None
+        What the model adds to the log of the probability of antecedents that are
+        armies of a country (IRN, IRQ, KWT or USA): {"USA": 1} makes it see
+        Americans too often.
+    missed : float, default=0.0
+        Share of the sentences about what somebody did in which the model is sure
+        that "they" are nobody who was named before, so that it misses what is said.
     random_state : int, RandomState, Generator or None, default=None
         Seed.
 
@@ -152,6 +161,9 @@ def make_event_corpus(
             f"{temperature!r}."
         )
     lemmas = _check_verbs(verbs)
+    favoured = _check_favour(favour)
+    if not 0.0 <= missed <= 1.0:
+        raise ValueError(f"missed must lie between 0 and 1, got {missed!r}.")
     rng = check_generator(random_state)
     days = int((_LAST - _FIRST).astype(int))
     dates = np.sort(rng.integers(days, size=n_documents))
@@ -167,6 +179,12 @@ def make_event_corpus(
         entities = draw_entities(truth, 1, rng)[0]
         documents.append(_document(id, names.tolist(), deeds.tolist(), entities, _FIRST + day))
         proba[id] = _sharpen(truth, temperature)
+        if favoured:
+            odds = np.exp([favoured.get(name, 0.0) for name in names])
+            proba[id] = _tilted(proba[id], odds)
+    if missed > 0.0:  # last, so that the same seed makes the same documents
+        for document in documents:
+            proba[document.id] = _missing(proba[document.id], missed, rng)
     return EventCorpus(documents, entities_of(documents), KnownAntecedents(proba))
 
 
@@ -209,6 +227,29 @@ def _sharpen(law: Array, temperature: float) -> Array:
     # By the largest of a row first, so that small temperatures leave something.
     sharp = np.exp((log - log.max(axis=1, keepdims=True)) / temperature)
     return sharp / sharp.sum(axis=1, keepdims=True)
+
+
+def _tilted(law: Array, odds: Array) -> Array:
+    """Return probabilities of antecedents in which armies count more or less than they should."""
+    tilted = law.copy()
+    tilted[:, : len(odds)] *= odds
+    return tilted / tilted.sum(axis=1, keepdims=True)
+
+
+def _missing(law: Array, missed: float, rng: np.random.Generator) -> Array:
+    """Return a law in which some of what is said is about nobody who was named."""
+    new = np.eye(len(law))
+    return np.where(rng.random((len(law), 1)) < missed, new, law)
+
+
+def _check_favour(favour: Mapping[str, float] | None) -> dict[str, float]:
+    found = dict(favour or {})
+    for name, value in found.items():
+        if name not in ADJECTIVES:
+            raise ValueError(f"favour: {name!r} is not one of {', '.join(ADJECTIVES)}.")
+        if not np.isfinite(value):
+            raise ValueError(f"favour: {value!r} of {name!r} is not a finite number.")
+    return found
 
 
 def _check_verbs(verbs: Sequence[str]) -> list[str]:

@@ -23,7 +23,7 @@ from sklearn_calib.display._axes import (
     remember,
 )
 from sklearn_calib.display._keywords import known_keywords
-from sklearn_calib.explore import CountPosterior
+from sklearn_calib.explore import CorrectedPosterior, CountPosterior
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["CountDisplay"]
 
 _BEST = "single best analysis"
+_PLAIN = "given the model"
 # Points between series that stand beside each other, and the room for all of them.
 _ASIDE, _ROOM = 12.0, 400.0
 # Letters of the names of periods that fit below axes; longer ones are turned.
@@ -66,6 +67,17 @@ def _mark_years(ax: Any) -> None:
     ax.xaxis.set_major_formatter(DateFormatter("%Y"))
 
 
+def _plain_counts(posterior: CountPosterior, plain: CountPosterior | bool) -> CountPosterior:
+    """Return the counts given the model that belong to corrected ones, or those that were given."""
+    if isinstance(plain, CountPosterior):
+        return plain
+    if plain is not True:
+        raise TypeError(f"plain must be counts, True or False; got {type(plain).__name__}.")
+    if not isinstance(posterior, CorrectedPosterior):
+        raise ValueError("plain=True is for corrected counts; these are the plain ones.")
+    return posterior.plain
+
+
 class CountDisplay:
     """Counts over time: posterior mean, credible interval, and single best counts.
 
@@ -89,6 +101,12 @@ class CountDisplay:
         Counts of the single best structures.
     x_label : str, default="Period"
         What a period is.
+    condition : str, default=""
+        What the intervals rest on, such as "given the model".
+    plain_mean : ndarray of shape (n_periods, n_keys), default=None
+        Means given the model, to be drawn beside corrected ones.
+    plain_interval : ConfidenceInterval, default=None
+        Their intervals.
 
     Attributes
     ----------
@@ -99,6 +117,9 @@ class CountDisplay:
     lines_, bands_, bests_ : dict of key to matplotlib artist
         The means, the intervals and the single best counts (None where there
         are none) of each series.
+    plain_lines_, plain_bands_ : dict of key to matplotlib artist
+        Means and intervals given the model, where they are drawn beside
+        corrected ones; otherwise empty.
 
     See Also
     --------
@@ -114,7 +135,7 @@ class CountDisplay:
     >>> posterior = count_corpus(corpus.X, corpus.model, rule, random_state=0)
     >>> display = CountDisplay.from_posterior(posterior, keys=["USA", "IRQ"])
     >>> display.ax_.get_ylabel()
-    'Count [95% interval]'
+    'Count [95% interval, given the model]'
     """
 
     def __init__(
@@ -126,6 +147,9 @@ class CountDisplay:
         confidence_level: float,
         best: Array | None = None,
         x_label: str = "Period",
+        condition: str = "",
+        plain_mean: Array | None = None,
+        plain_interval: ConfidenceInterval | None = None,
     ) -> None:
         self.x = x
         self.keys = list(keys)
@@ -134,6 +158,9 @@ class CountDisplay:
         self.confidence_level = confidence_level
         self.best = best
         self.x_label = x_label
+        self.condition = condition
+        self.plain_mean = plain_mean
+        self.plain_interval = plain_interval
 
     def __repr__(self) -> str:
         series = ", ".join(str(key) for key in self.keys)
@@ -145,6 +172,9 @@ class CountDisplay:
         """Return the counts as a pandas DataFrame, one row per period and series."""
         low, high = self.confidence_interval
         columns = {"mean": self.mean, "low": low, "high": high, "best": self.best}
+        if self.plain_interval is not None:
+            ends = self.plain_interval
+            columns |= {"plain": self.plain_mean, "plain_low": ends.low, "plain_high": ends.high}
         return to_frame(
             {
                 "period": np.repeat(self.x, len(self.keys)),
@@ -215,6 +245,8 @@ class CountDisplay:
         self.lines_: dict[Hashable, Any] = {}
         self.bands_: dict[Hashable, Any] = {}
         self.bests_: dict[Hashable, Any] = {}
+        self.plain_lines_: dict[Hashable, Any] = {}
+        self.plain_bands_: dict[Hashable, Any] = {}
         shown_best = self.best if best else None
         earlier = drawings_on(self.ax_, CountDrawing)
         self._check_axes(earlier)
@@ -229,7 +261,8 @@ class CountDisplay:
             self._series(i, style, line_options(best_kwargs), shown_best, panels, place)
         for at in dict.fromkeys(self.axes_):
             self._dress(at, despine, bottom)
-        note = f"Count [{percent(self.confidence_level)} interval]"
+        rests = f", {self.condition}" if self.condition else ""
+        note = f"Count [{percent(self.confidence_level)} interval{rests}]"
         if panels:
             for at, key in zip(self.axes_, self.keys, strict=True):
                 at.set_title(plain_text(key), fontsize="small", loc="left", pad=3)
@@ -274,6 +307,9 @@ class CountDisplay:
         low, high = (np.asarray(end)[:, i] for end in self.confidence_interval)
         n_series = 1 if small else len(self.keys)
         aside = min(_ASIDE, _ROOM / (len(self.x) * n_series * (3.0 if small else 1.0)))
+        artists = []
+        if self.plain_interval is not None and self.plain_mean is not None:
+            artists = self._plain_series(i, ax, colour, aside, small)
         self.bands_[key] = draw_band(
             ax, self.x, low, high, joined=self._joined, width=aside / 1.2, color=colour, alpha=0.22
         )
@@ -289,6 +325,31 @@ class CountDisplay:
             for artist in (self.bands_[key], self.lines_[key], self.bests_[key]):
                 if artist is not None:
                     artist.set_transform(_beside(ax, aside * place))
+            for artist in artists:  # and what the model says to the left of each
+                artist.set_transform(_beside(ax, aside * (place - 0.45)))
+
+    def _plain_series(self, i: int, ax: Any, colour: Any, aside: float, small: bool) -> list[Any]:
+        """Draw what the model says, behind what was corrected; return the artists."""
+        assert self.plain_interval is not None
+        assert self.plain_mean is not None
+        key = self.keys[i]
+        grey = "0.45" if small or len(self.keys) == 1 else colour
+        low, high = (np.asarray(end)[:, i] for end in self.plain_interval)
+        self.plain_bands_[key] = draw_band(
+            ax, self.x, low, high, joined=self._joined, width=aside / 2.4, color=grey, alpha=0.16
+        )
+        label = None if self.plain_lines_ else _PLAIN
+        (self.plain_lines_[key],) = ax.plot(
+            self.x, self.plain_mean[:, i], color=grey, label=label, **self._plain_style
+        )
+        return [self.plain_bands_[key], self.plain_lines_[key]]
+
+    @property
+    def _plain_style(self) -> dict[str, Any]:
+        """The line of counts given the model, or their marks where nothing is joined."""
+        if self._joined:
+            return {"linestyle": "--", "linewidth": 1.2}
+        return {"linestyle": "none", "marker": "s", "markersize": 3, "markerfacecolor": "none"}
 
     @property
     def _best_style(self) -> dict[str, Any]:
@@ -329,21 +390,24 @@ class CountDisplay:
         from matplotlib.lines import Line2D
 
         single = Line2D([], [], color="0.2", label=_BEST, **self._best_style)
+        more = [single] * best
         if panels:
-            if best:
+            if self.plain_lines_:
+                more.insert(0, Line2D([], [], color="0.45", label=_PLAIN, **self._plain_style))
+            if more:
                 shown = self.lines_[self.keys[0]]
                 mean = Line2D(
                     [], [], color=COLOURS[0], linestyle=shown.get_linestyle(),
                     marker=shown.get_marker(), markersize=shown.get_markersize(), linewidth=1.2,
-                    label="posterior mean",
+                    label="corrected" if self.plain_lines_ else "posterior mean",
                 )  # fmt: skip
                 self.figure_.legend(
-                    handles=[mean, single], loc="outside upper right", ncols=2, fontsize="small",
-                    frameon=False,
+                    handles=[mean, *more], loc="outside upper right", ncols=1 + len(more),
+                    fontsize="small", frameon=False,
                 )  # fmt: skip
             return
         handles, _ = self.ax_.get_legend_handles_labels()
-        handles += [single] * best
+        handles += more
         options: dict[str, Any] = {"loc": "best"}
         if len(handles) > _INSIDE:
             columns = -(-len(handles) // _COLUMN)
@@ -359,6 +423,7 @@ class CountDisplay:
         *,
         confidence_level: float = 0.95,
         method: str = "auto",
+        plain: CountPosterior | bool = False,
         ax: Axes | None = None,
         **plot_options: Any,
     ) -> CountDisplay:
@@ -375,6 +440,10 @@ class CountDisplay:
             Level of the intervals.
         method : {"auto", "exact", "normal", "quantile"}, default="auto"
             As in `CountPosterior.confidence_interval`.
+        plain : CountPosterior or bool, default=False
+            Draw these counts behind the others, dashed: what the model says,
+            beside what was corrected. True takes those from which corrected
+            counts come.
         ax : matplotlib Axes, default=None
             Where to draw.
         **plot_options
@@ -392,6 +461,11 @@ class CountDisplay:
         if not chosen.keys:
             raise ValueError("There is nothing to draw: no key was counted or chosen.")
         x, x_label = chosen.middles()
+        beside = None
+        if plain is not False:
+            beside = _plain_counts(posterior, plain).select(chosen.keys)
+            if beside.period_labels != chosen.period_labels:
+                raise ValueError("plain has other periods than the counts that it is drawn with.")
         display = cls(
             x,
             chosen.keys,
@@ -400,5 +474,8 @@ class CountDisplay:
             float(confidence_level),
             chosen.best,
             x_label,
+            chosen.condition,
+            None if beside is None else beside.mean,
+            None if beside is None else beside.confidence_interval(confidence_level),
         )
         return display.plot(ax=ax, **plot_options)

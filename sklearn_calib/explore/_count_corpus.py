@@ -310,6 +310,7 @@ def count_corpus(
 
     See Also
     --------
+    reading_plan : Which documents to read, to correct the counts where the model is wrong.
     count_documents : For samples that are there already.
     sklearn_calib.coref.read_jsonl, sklearn_calib.coref.read_text_folder : Read raw texts.
 
@@ -327,7 +328,7 @@ def count_corpus(
     KWT  10.0900  6.0000  14.0000  11.0000
     USA   5.3400  2.0000   9.0000   4.0000
     60 documents in 12 quarters, 2001-Q1 to 2003-Q4; 100 samples of each.
-    All quarters together. The intervals have a level of 95%.
+    All quarters together. The intervals have a level of 95%, given the model.
     """
     check_rule(rule)
     n_samples = check_integer(n_samples, "n_samples")

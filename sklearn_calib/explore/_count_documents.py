@@ -78,6 +78,7 @@ def count_documents(
 
     See Also
     --------
+    reading_plan : Which documents to read, to correct the counts where the model is wrong.
     count_corpus : Samples and counts in parallel.
     count_tags : The same for samples of a tagger.
     AgentRule : The rule of the paper.
@@ -97,7 +98,7 @@ def count_documents(
     USA  34.4700  28.0000  41.0000
     IRQ  33.0400  26.0000  40.0000
     200 documents in 3 years, 2001 to 2003; 100 samples of each.
-    All years together. The intervals have a level of 95%.
+    All years together. The intervals have a level of 95%, given the model.
     >>> posterior.keys, posterior.period_labels
     (('IRN', 'IRQ', 'KWT', 'USA'), ['2001', '2002', '2003'])
     >>> low, high = posterior.confidence_interval(0.95)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from sklearn_calib._validation import check_option
 from sklearn_calib.coref._document import as_date
-from sklearn_calib.explore._counting import Collector, Text, together
+from sklearn_calib.explore._counting import Collector, Text, first_words, together
 from sklearn_calib.explore._periods import Period
 from sklearn_calib.explore._posterior import CountPosterior
 from sklearn_calib.explore._rule_answers import (
@@ -74,6 +74,7 @@ def count_tags(
 
     See Also
     --------
+    reading_plan : Which sentences to read, to correct the counts where the tagger is wrong.
     count_documents : The same for samples of entities.
     count_spans : Exact counts of chunks, without samples.
 
@@ -96,7 +97,7 @@ def count_tags(
     for number, (tokens, drawn, date, chosen, weight) in enumerate(rows):
         name = f"Sentence {number}"
         weight = sample_weight if callable(sample_weight) else weight
-        text = Text(name.lower(), name, as_date(date, name), tokens)
+        text = Text(name.lower(), name, as_date(date, name), tokens, first_words(tokens))
         collector.count(number, text, _about_tags(drawn, rule, chosen), weight)
     return collector.posterior()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, Generic, TypeVar
@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from sklearn_calib._validation import Array, check_option
 from sklearn_calib.coref import Document
 from sklearn_calib.explore._documents import SkippedDocument
+from sklearn_calib.explore._hits import SampledHits
 from sklearn_calib.explore._keys import check_keys
 from sklearn_calib.explore._periods import Period, UndatedError, check_period, period_of, span
 from sklearn_calib.explore._posterior import CountPosterior
@@ -28,6 +29,8 @@ from sklearn_calib.explore._rule_answers import (
 Item = TypeVar("Item")
 
 _END = object()
+# Words that are kept of each text that has no title.
+_OPENING = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,12 +47,15 @@ class Text(Generic[Item]):
         When it was written.
     item : Document or sequence of tokens
         What the user's functions see.
+    title : str
+        Its title or its first words, for those who read it later.
     """
 
     id: str
     name: str
     date: np.datetime64 | None
     item: Item
+    title: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +67,7 @@ class Counted:
     period: Hashable
     weight: float
     answer: Answer
+    title: str = ""
 
 
 def document_text(document: object, number: int) -> Text[Document]:
@@ -71,7 +78,14 @@ def document_text(document: object, number: int) -> Text[Document]:
             f"documents must hold Document objects; entry {number} is a {type(document).__name__}."
             f"{note}"
         )
-    return Text(document.id, f"Document {document.id!r}", document.date, document)
+    title = document.metadata.get("title") or first_words(document.tokens)
+    return Text(document.id, f"Document {document.id!r}", document.date, document, str(title))
+
+
+def first_words(tokens: Sequence[Any]) -> str:
+    """Return the beginning of a text, which is kept to know it by."""
+    start = " ".join(map(str, tokens[:_OPENING]))
+    return f"{start} ..." if len(tokens) > _OPENING else start
 
 
 def about_entities(
@@ -105,7 +119,7 @@ def count_one(
     if callable(weight):
         weight = weight(text.item)
     weight = 1.0 if weight is None else _check_weight(weight, text.name)
-    return Counted(text.id, text.name, when, weight, ask(text))
+    return Counted(text.id, text.name, when, weight, ask(text), text.title)
 
 
 def _check_weight(value: float, name: str) -> float:
@@ -131,6 +145,7 @@ class Collector:
         self.keys = None if keys is None else check_keys(keys)
         self.kind = kind
         self.ids: list[str] = []
+        self.titles: list[str] = []
         self.found: list[Hashable] = []
         self.weights: list[float] = []
         self.hits: list[tuple[int, Hashable, Array, int, tuple[str, ...]]] = []
@@ -177,6 +192,7 @@ class Collector:
         self.has_best = answer.best is not None
         at = len(self.ids)
         self.ids.append(counted.id)
+        self.titles.append(counted.title)
         self.found.append(counted.period)
         self.weights.append(counted.weight)
         best = answer.best or {}
@@ -214,11 +230,11 @@ class Collector:
             document_weight=np.array(self.weights, dtype=float),
             hit_document=np.array([hit[0] for hit in hits], dtype=np.int64),
             hit_key=np.array([place[hit[1]] for hit in hits], dtype=np.int64),
-            hit_counts=counts.astype(np.uint8) if not len(counts) else counts,
+            hits=SampledHits(counts.astype(np.uint8) if not len(counts) else counts),
             hit_best=np.array([hit[3] for hit in hits], dtype=np.int64) if self.has_best else None,
             hit_mentions=tuple(hit[4] for hit in hits),
-            n_samples=self.n_samples,
             skipped=tuple(self.skipped),
+            titles=tuple(self.titles),
         )
 
 

@@ -30,6 +30,8 @@ class DesignEstimate:
         The same without such limits, so that it is unbiased.
     standard_error : ndarray of shape (n_cells,)
         Standard errors of the unbiased estimates.
+    spread : ndarray of shape (n_cells,)
+        The same with errors that may not have been seen, on which intervals rest.
     degrees_of_freedom : ndarray of shape (n_cells,)
         How many read documents a standard error rests on, less one.
     low, high : ndarray of shape (n_cells,)
@@ -41,6 +43,7 @@ class DesignEstimate:
     estimate: Array
     unbiased: Array
     standard_error: Array
+    spread: Array
     degrees_of_freedom: Array
     low: Array
     high: Array
@@ -140,7 +143,8 @@ def design_estimate(
     with np.errstate(divide="ignore", invalid="ignore"):
         n_effective = np.square(variance) / np.square(parts).sum(axis=1)
     freedom = np.maximum(np.nan_to_num(n_effective, nan=1.0) + _PSEUDO - 1.0, 1.0)
-    half = stats.t.ppf((1.0 + confidence_level) / 2.0, freedom) * np.sqrt(variance + pseudo)
+    spread = np.sqrt(variance + pseudo)
+    half = stats.t.ppf((1.0 + confidence_level) / 2.0, freedom) * spread
 
     least = np.bincount(at, a, minlength=n_cells)
     most = size - np.bincount(at, minlength=n_cells) + least
@@ -151,6 +155,7 @@ def design_estimate(
         estimate=np.clip(estimate, least, most),
         unbiased=estimate,
         standard_error=np.sqrt(variance),
+        spread=spread,
         degrees_of_freedom=freedom,
         low=low,
         high=high,

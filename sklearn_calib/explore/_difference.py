@@ -6,7 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from sklearn_calib._results import ConfidenceInterval, Result, percent
+from sklearn_calib._validation import Array
 
 __all__ = ["CountDifference"]
 
@@ -27,10 +30,11 @@ class CountDifference(Result):
         Posterior probability that the counts are equal.
     confidence_level : float
         Level of the interval.
-    method : {"exact", "quantile"}
+    method : {"exact", "quantile", "rounded"}
         "exact" convolves the documents' distributions. Where weights forbid
         that, as in `CountPosterior.confidence_interval`, the sampled differences
-        are taken as they are ("quantile").
+        are taken as they are ("quantile"), or weights are rounded where there are
+        no samples ("rounded"). Corrected counts are drawn ("quantile").
 
     See Also
     --------
@@ -71,3 +75,18 @@ class CountDifference(Result):
             "probability": [self.probability],
             "probability_equal": [self.probability_equal],
         }
+
+
+def drawn_difference(drawn: Array, level: float, mean: float) -> CountDifference:
+    """Return a difference of which draws are known, and the mean."""
+    low, high = map(float, outer_quantiles(drawn, level))
+    close = np.isclose(drawn, 0.0)
+    larger, equal = float(((drawn > 0.0) & ~close).mean()), float(close.mean())
+    return CountDifference(mean, ConfidenceInterval(low, high), larger, equal, level, "quantile")
+
+
+def outer_quantiles(drawn: Array, level: float) -> tuple[Array, Array]:
+    """Return quantiles over the last axis: drawn values, the nearest outwards."""
+    tail = (1.0 - level) / 2.0
+    low = np.quantile(drawn, tail, axis=-1, method="lower")
+    return low, np.quantile(drawn, 1.0 - tail, axis=-1, method="higher")

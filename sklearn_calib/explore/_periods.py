@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from datetime import date as Date
 from typing import Any
 
 import numpy as np
@@ -93,6 +95,46 @@ def span(found: Sequence[Hashable], period: Period, names: Sequence[str]) -> tup
     periods = np.empty(len(distinct), dtype=object)
     periods[:] = distinct
     return periods, np.array([place[value] for value in found], dtype=np.int64)
+
+
+# How periods of the calendar are written.
+_WRITTEN = {
+    "Y": re.compile(r"\d{4}"),
+    "M": re.compile(r"\d{4}-(0[1-9]|1[0-2])"),
+    "D": re.compile(r"\d{4}-\d{2}-\d{2}"),
+    "Q": re.compile(r"(\d{4})-?Q([1-4])"),
+    "W": re.compile(r"(\d{4})-?W(\d{2})"),
+}
+
+
+def spanned(found: Sequence[Hashable], names: Sequence[str]) -> tuple[Period, Array, Array]:
+    """Return what periods are, the periods in order, and the place of each entry.
+
+    Texts that are all written as one kind of period of the calendar, such as
+    2003-Q1, are such periods, and run without gaps; anything else is a name.
+    """
+    texts = [str(value) for value in dict.fromkeys(found)]
+    for letter, pattern in _WRITTEN.items():
+        matches = [pattern.fullmatch(text) for text in texts]
+        if texts and all(matches):
+            code = {
+                value: _code_of(match, letter)
+                for value, match in zip(dict.fromkeys(found), matches, strict=True)
+            }
+            return letter, *span([code[value] for value in found], letter, names)
+    return None, *span(found, None, names)
+
+
+def _code_of(match: Any, letter: str) -> Hashable:
+    """Return the number of a period of the calendar from the way it is written."""
+    if letter == "Q":
+        return (int(match.group(1)) - 1970) * 4 + int(match.group(2)) - 1
+    date = np.datetime64(match.group()) if letter != "W" else _monday(match.groups())
+    return period_of(None, date, letter, name="A document")
+
+
+def _monday(week: tuple[str, str]) -> np.datetime64:
+    return np.datetime64(Date.fromisocalendar(int(week[0]), int(week[1]), 1))
 
 
 def start_of(code: int, period: str) -> np.datetime64:

@@ -75,8 +75,27 @@ def sum_of(parts: Sequence[Distribution]) -> Distribution:
     return Distribution(low, level[0])
 
 
-def weighted_sum(weight: Array, counts: Array) -> tuple[float, Distribution]:
-    """Return the exact distribution of a weighted sum, in multiples of a unit.
+class WeightedSum(NamedTuple):
+    """The distribution of a weighted sum: of `unit` times an integer, plus a `shift`."""
+
+    unit: float
+    times: Distribution
+    shift: float = 0.0
+
+    def interval(self, confidence_level: float) -> tuple[float, float]:
+        """Return the equal-tailed interval."""
+        low, high = self.times.interval(confidence_level)
+        return self.unit * low + self.shift, self.unit * high + self.shift
+
+    def sign(self) -> tuple[float, float]:
+        """Return the probabilities that the sum is above 0, and that it is 0."""
+        zero = round(-self.shift / self.unit)
+        above = self.times.above(zero)
+        return above, self.times.above(zero - 1) - above
+
+
+def weighted_sum(weight: Array, counts: Array) -> WeightedSum:
+    """Return the exact distribution of a weighted sum of sampled counts.
 
     Parameters
     ----------
@@ -84,15 +103,78 @@ def weighted_sum(weight: Array, counts: Array) -> tuple[float, Distribution]:
         The weight of each term.
     counts : ndarray of int of shape (n, n_samples)
         The sampled values of each term; the terms are independent.
-
-    Returns
-    -------
-    tuple of float and Distribution
-        The unit, and the distribution of the sum over the unit.
     """
     unit, times = _multiples(weight, np.ptp(counts, axis=1))
     terms = counts.astype(np.int64) * times[:, np.newaxis]
-    return unit, sum_of([empirical(row) for row in terms])
+    return WeightedSum(unit, sum_of([empirical(row) for row in terms]))
+
+
+def weighted_sum_of_laws(
+    weight: Array, low: int, probability: Array, *, rounded: bool = False
+) -> WeightedSum:
+    """Return the distribution of a weighted sum of independent integers whose laws are known.
+
+    Parameters
+    ----------
+    weight : ndarray of shape (n,)
+        The weight of each term.
+    low : int
+        The smallest value of each term.
+    probability : ndarray of shape (n, n_values)
+        The probabilities of `low`, `low` + 1 and so on.
+    rounded : bool, default=False
+        Round weights to a common unit, and keep the mean of the sum. The
+        distribution is exact without it, and an error where weights have no
+        common unit.
+    """
+    values = low + np.arange(probability.shape[1])
+    spread = np.full(len(weight), values[-1] - low)
+    shift = 0.0
+    if rounded:
+        unit, times = _rounded(weight, spread)
+        shift = float(((weight - unit * times) * (probability @ values)).sum())
+    else:
+        unit, times = _multiples(weight, spread)
+    parts = []
+    for often in np.unique(times[times > 0]).tolist():
+        total = _sum_of_rows(probability[times == often], low)
+        stretched = np.zeros((len(total.probability) - 1) * often + 1)
+        stretched[::often] = total.probability
+        parts.append(Distribution(total.low * often, stretched))
+    return WeightedSum(unit, sum_of(parts), shift)
+
+
+def _sum_of_rows(probability: Array, low: int) -> Distribution:
+    """Return the sum of independent integers from `low` on, one per row.
+
+    As `sum_of`, but all pairs of a round are convolved together while they are
+    many and short.
+    """
+    n = len(probability)
+    rows = probability
+    while len(rows) > 64 and rows.shape[1] <= 64:
+        if len(rows) % 2:  # a term that is always 0 changes nothing
+            nothing = np.zeros((1, rows.shape[1]))
+            nothing[0, 0] = 1.0
+            rows = np.concatenate([rows, nothing])
+        a, b = rows[::2], rows[1::2]
+        width = rows.shape[1]
+        rows = np.zeros((len(a), 2 * width - 1))
+        for i in range(width):
+            rows[:, i : i + width] += a[:, i, np.newaxis] * b
+    # Values count from 0 here, so that only the total has to be moved.
+    total = sum_of([Distribution(0, row) for row in rows])
+    return Distribution(total.low + n * low, total.probability)
+
+
+def _rounded(weight: Array, spread: Array) -> tuple[float, Array]:
+    """Return a unit that is small enough, and the nearest multiple of it to each weight."""
+    width = weight * spread
+    reach = float(min(width.sum(), 12.0 * np.sqrt(np.square(width).sum())))
+    if reach == 0.0:
+        return 1.0, np.zeros(len(weight), dtype=np.int64)
+    unit = reach / _MOST_VALUES
+    return unit, np.rint(weight / unit).astype(np.int64)
 
 
 def _multiples(weight: Array, spread: Array) -> tuple[float, Array]:

@@ -6,7 +6,8 @@ import warnings
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import stats
@@ -18,15 +19,26 @@ from sklearn_calib._results import (
     read_only,
     to_frame,
 )
-from sklearn_calib._validation import Array, check_confidence_level, check_integer, check_option
-from sklearn_calib.explore._difference import CountDifference
+from sklearn_calib._validation import (
+    Array,
+    RandomState,
+    check_confidence_level,
+    check_integer,
+    check_option,
+)
+from sklearn_calib.explore._difference import CountDifference, drawn_difference, outer_quantiles
 from sklearn_calib.explore._documents import SkippedDocument, UncertainDocument
+from sklearn_calib.explore._hits import Hits, SampledHits, concatenated
 from sklearn_calib.explore._keys import check_keys
 from sklearn_calib.explore._periods import PERIODS, Period, end_of, label_of, places_of
-from sklearn_calib.explore._poisson_binomial import NoUnitError, weighted_sum
+from sklearn_calib.explore._poisson_binomial import NoUnitError
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+    from sklearn_calib.explore._corrected import CorrectedPosterior
+    from sklearn_calib.explore._reading_plan import ReadingPlan
+    from sklearn_calib.queries import Queries
 
 __all__ = ["CountPosterior"]
 
@@ -38,13 +50,22 @@ _FEW = 20
 _SHOWN, _PRINTED = 10, 40
 
 
+class HitNumbers(NamedTuple):
+    """Mean, probability and standard deviation of each hit."""
+
+    mean: Array
+    probability: Array
+    standard_deviation: Array
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class CountPosterior(PlottedResult):
-    """Counts by period and key, with their posterior uncertainty.
+    """Counts by period and key, with their posterior uncertainty given the model.
 
     Documents are independent given the model, so that the count of a period is
     a sum of independent variables. Their distributions are those of the
-    samples. For documents that count once, the sum is Poisson-binomial.
+    samples, or follow from probabilities. For documents that count once, the
+    sum is Poisson-binomial.
 
     Attributes
     ----------
@@ -62,27 +83,31 @@ class CountPosterior(PlottedResult):
         The weight of each document.
     hit_document, hit_key : ndarray of int of shape (n_hits,)
         Which document has which key in some sample, or in the best structure.
-    hit_counts : ndarray of int of shape (n_hits, n_samples)
-        How often, sample by sample.
+    hits : SampledHits or ExactHits
+        How often: sample by sample, or as a probability.
     hit_best : ndarray of int of shape (n_hits,) or None
         How often in the single best structure.
     hit_mentions : tuple of tuple of str
         Mentions that show why.
-    n_samples : int
-        Samples of each document.
     skipped : tuple of SkippedDocument
         Documents that were left out on request.
+    titles : tuple of str
+        What each document is called, or its first words; empty where that is
+        not known.
 
     See Also
     --------
     count_documents, count_corpus, count_tags : Make this object.
+    counts_from_probabilities : Makes it for any classifier.
+    reading_plan : Which documents to read, so that `corrected` can say more.
     CountDisplay : Draws it; `plot` is a short way there.
 
     Notes
     -----
-    What is uncertain here is what the model says about the documents. What the
-    model gets wrong with confidence, and documents that are missing, are not
-    part of the interval.
+    All intervals are given the model. What is uncertain here is what the model
+    says about the documents. What the model gets wrong with confidence, and
+    documents that are missing, are not part of the interval, and such errors do
+    not become smaller with more documents.
 
     As the last line of a notebook cell a posterior shows its counts by period
     where they are few, and otherwise the sums over all periods of the most
@@ -99,7 +124,7 @@ class CountPosterior(PlottedResult):
        all    P  1.0000  1.0000  1.0000            2
        all    V  1.7500  1.0000  2.0000            2
     2 documents; 20 samples of each.
-    The intervals have a level of 95%.
+    The intervals have a level of 95%, given the model.
     """
 
     keys: tuple[Hashable, ...]
@@ -110,11 +135,11 @@ class CountPosterior(PlottedResult):
     document_weight: Array
     hit_document: Array
     hit_key: Array
-    hit_counts: Array
+    hits: Hits
     hit_best: Array | None
     hit_mentions: tuple[tuple[str, ...], ...]
-    n_samples: int
     skipped: tuple[SkippedDocument, ...] = ()
+    titles: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -132,6 +157,25 @@ class CountPosterior(PlottedResult):
         self.__post_init__()
 
     # --- the numbers
+
+    @property
+    def n_samples(self) -> int | None:
+        """Samples of each document; None where probabilities are known exactly."""
+        return self.hits.n_samples
+
+    @property
+    def hit_counts(self) -> Array:
+        """How often each hit is one, sample by sample, of shape (n_hits, n_samples)."""
+        return self._sampled_hits.counts
+
+    @property
+    def _sampled_hits(self) -> SampledHits:
+        if isinstance(self.hits, SampledHits):
+            return self.hits
+        raise ValueError(
+            "These counts come from exact probabilities, so that there are no samples. Intervals "
+            "and differences need none."
+        )
 
     @property
     def period_labels(self) -> list[str]:
@@ -160,19 +204,20 @@ class CountPosterior(PlottedResult):
     @cached_property
     def mean(self) -> Array:
         """Posterior mean of the counts, of shape (n_periods, n_keys)."""
-        return self._table(self._weight * self.hit_counts.mean(axis=1))
+        return self._table(self._weight * self.hits.mean)
 
     @cached_property
     def standard_deviation(self) -> Array:
         """Posterior standard deviation of the counts, of shape (n_periods, n_keys)."""
         if self.n_samples == 1:
-            return read_only(np.full((len(self.periods), len(self.keys)), np.nan))
-        variance = self.hit_counts.var(axis=1, ddof=1)
-        return read_only(np.sqrt(self._table(np.square(self._weight) * variance)))
+            return self._unknown
+        return read_only(np.sqrt(self._table(np.square(self._weight) * self.hits.variance)))
 
     @property
     def standard_error(self) -> Array:
         """How far the mean may be off because the samples are few, as a standard error."""
+        if self.n_samples is None:
+            return np.zeros_like(self.standard_deviation)
         return self.standard_deviation / np.sqrt(self.n_samples)
 
     @property
@@ -184,14 +229,15 @@ class CountPosterior(PlottedResult):
     def samples(self) -> Array:
         """Sampled counts, of shape (n_samples, n_periods, n_keys)."""
         tables = [self._sampled(i).T for i in range(len(self.keys))]
-        shape = (self.n_samples, len(self.periods))
+        shape = (self._sampled_hits.n_samples, len(self.periods))
         return read_only(np.stack(tables, axis=-1) if tables else np.zeros((*shape, 0)))
 
     def _sampled(self, key: int) -> Array:
         """Return the sampled counts of one key, of shape (n_periods, n_samples)."""
+        hits = self._sampled_hits
         rows = np.flatnonzero(self.hit_key == key)
-        table = np.zeros((len(self.periods), self.n_samples))
-        weighted = self._weight[rows, np.newaxis] * self.hit_counts[rows]
+        table = np.zeros((len(self.periods), hits.n_samples))
+        weighted = self._weight[rows, np.newaxis] * hits.counts[rows]
         np.add.at(table, self.document_period[self.hit_document[rows]], weighted)
         return table
 
@@ -210,7 +256,9 @@ class CountPosterior(PlottedResult):
             numbers. "normal" is the paper's mean ± 1.96 standard deviations,
             which goes below 0 for small counts. "quantile" takes the quantiles
             of the sampled counts. "auto" is "exact", or "quantile" where weights
-            forbid that.
+            forbid that. Counts from probabilities have no samples: "auto" then
+            rounds the weights to a common unit, a 20,000th of what they add up to
+            or less, and keeps the mean.
 
         Returns
         -------
@@ -241,7 +289,7 @@ class CountPosterior(PlottedResult):
                 "An interval needs at least two samples of each document: one says nothing about "
                 "how uncertain a count is. Draw 100."
             )
-        if self.n_samples < _FEW:
+        if self.n_samples is not None and self.n_samples < _FEW:
             warnings.warn(
                 f"Intervals from {self.n_samples} samples of each document are too narrow. Draw at "
                 f"least {_FEW}, better 100.",
@@ -262,28 +310,30 @@ class CountPosterior(PlottedResult):
         except NoUnitError:
             if method == "exact":
                 raise
-            return self._quantile_interval(level)
+        if self.n_samples is None:
+            return self._exact_interval(level, rounded=True)
+        return self._quantile_interval(level)
 
     def _quantile_interval(self, level: float) -> ConfidenceInterval:
         tables = [self._sampled(i) for i in range(len(self.keys))]
-        ends = np.array([_outer_quantiles(table, level) for table in tables])
+        ends = np.array([outer_quantiles(table, level) for table in tables])
         low, high = np.moveaxis(ends.reshape(-1, 2, len(self.periods)), 0, -1)
         return ConfidenceInterval(low, high)
 
-    def _exact_interval(self, level: float) -> ConfidenceInterval:
+    def _exact_interval(self, level: float, **rounding: bool) -> ConfidenceInterval:
         shape = (len(self.periods), len(self.keys))
         ends = np.zeros((2, shape[0] * shape[1]))
         for cell, rows in _rows_by_cell(self._cell):
             try:
-                unit, total = weighted_sum(self._weight[rows], self.hit_counts[rows])
+                total = self.hits.sum(self._weight[rows], rows, **rounding)
             except NoUnitError as error:
                 period, key = divmod(cell, shape[1])
                 raise NoUnitError(
                     f"method='exact' needs weights that are small multiples of a common unit; "
                     f"those of {self.keys[key]!r} in {self.period_labels[period]} are not: {error} "
-                    "Use method='quantile' or 'normal'."
+                    f"Use method={'auto' if self.n_samples is None else 'quantile'!r} or 'normal'."
                 ) from None
-            ends[:, cell] = unit * np.array(total.interval(level))
+            ends[:, cell] = total.interval(level)
         low, high = ends.reshape(2, *shape)
         return ConfidenceInterval(low, high)
 
@@ -294,13 +344,21 @@ class CountPosterior(PlottedResult):
         at = self._key_index(key)
         found = np.zeros(len(self.documents))
         rows = self.hit_key == at
-        found[self.hit_document[rows]] = (self.hit_counts[rows] > 0).mean(axis=1)
+        found[self.hit_document[rows]] = self._hit_numbers.probability[rows]
         return found
+
+    @property
+    def _hit_numbers(self) -> HitNumbers:
+        """Mean, probability and standard deviation of each hit."""
+        return HitNumbers(self.hits.mean, self.hits.probability, self.hits.spread)
 
     def most_uncertain(
         self, k: int = 10, *, key: Hashable | None = None
     ) -> list[UncertainDocument]:
-        """Return the documents that are worth reading by hand.
+        """Return the documents that the model is least sure of.
+
+        They are not a random sample: what is found in them says nothing about
+        the others. To correct counts, read what `reading_plan` draws.
 
         Parameters
         ----------
@@ -316,7 +374,7 @@ class CountPosterior(PlottedResult):
             variance. Documents that are certain are left out.
         """
         k = check_integer(k, "k")
-        mean, spread = self.hit_counts.mean(axis=1), self.hit_counts.std(axis=1)
+        mean, probability, spread = self._hit_numbers
         rows = np.flatnonzero(spread > 0.0)
         if key is not None:
             rows = rows[self.hit_key[rows] == self._key_index(key)]
@@ -326,7 +384,7 @@ class CountPosterior(PlottedResult):
                 id=self.documents[self.hit_document[i]],
                 key=self.keys[self.hit_key[i]],
                 period=labels[self.document_period[self.hit_document[i]]],
-                probability=float((self.hit_counts[i] > 0).mean()),
+                probability=float(probability[i]),
                 mean=float(mean[i]),
                 standard_deviation=float(spread[i]),
                 mentions=self.hit_mentions[i],
@@ -376,27 +434,26 @@ class CountPosterior(PlottedResult):
         second = self._hits(
             key if other is None else other, periods if other_periods is None else other_periods
         )
-        # One row per document: what it adds to the difference in each sample.
+        # What each document adds to the difference.
         involved = np.concatenate([self.hit_document[first], self.hit_document[second]])
         documents, place = np.unique(involved, return_inverse=True)
-        change = np.zeros((len(documents), self.n_samples), dtype=np.int64)
-        np.add.at(change, place[: len(first)], self.hit_counts[first].astype(np.int64))
-        np.subtract.at(change, place[len(first) :], self.hit_counts[second].astype(np.int64))
         weight = self.document_weight[documents]
-        mean = float((weight * change.mean(axis=1)).sum())
+        mean = float(
+            (self._weight[first] * self.hits.mean[first]).sum()
+            - (self._weight[second] * self.hits.mean[second]).sum()
+        )
+        method = "exact"
         try:
-            unit, total = weighted_sum(weight, change)
-            low, high = (unit * end for end in total.interval(level))
-            larger = total.above(0)
-            equal = total.above(-1) - larger
-            method = "exact"
+            total = self.hits.difference(weight, first, second, place)
         except NoUnitError:
-            sampled = weight @ change
-            low, high = map(float, _outer_quantiles(sampled, level))
-            close = np.isclose(sampled, 0.0)
-            larger, equal = float(((sampled > 0.0) & ~close).mean()), float(close.mean())
-            method = "quantile"
-        return CountDifference(mean, ConfidenceInterval(low, high), larger, equal, level, method)
+            if isinstance(self.hits, SampledHits):
+                sampled = weight @ self.hits.changes(first, second, place)
+                return drawn_difference(sampled, level, mean)
+            total = self.hits.difference(weight, first, second, place, rounded=True)
+            method = "rounded"
+        larger, equal = total.sign()
+        interval = ConfidenceInterval(*total.interval(level))
+        return CountDifference(mean, interval, larger, equal, level, method)
 
     def _hits(self, key: Hashable, periods: Hashable | Iterable[Hashable] | None) -> Array:
         """Return the rows of the hits of a key in some periods, or in all."""
@@ -423,7 +480,7 @@ class CountPosterior(PlottedResult):
             keys=names,
             hit_document=self.hit_document[kept],
             hit_key=place[self.hit_key[kept]],
-            hit_counts=self.hit_counts[kept],
+            hits=self.hits.take(kept),
             hit_best=None if self.hit_best is None else self.hit_best[kept],
             hit_mentions=tuple(self.hit_mentions[i] for i in kept),
         )
@@ -433,6 +490,88 @@ class CountPosterior(PlottedResult):
         whole = np.array(["all"], dtype=object)
         place = np.zeros_like(self.document_period)
         return replace(self, period=None, periods=whole, document_period=place)
+
+    def corrected(
+        self,
+        labelled: ReadingPlan | Queries | None = None,
+        *,
+        method: str = "recalibrated",
+        training_frequency: float | Mapping[Hashable, float] | None = None,
+        n_draws: int = 1000,
+        random_state: RandomState = None,
+    ) -> CorrectedPosterior:
+        """Correct the counts by what was read, so that they hold when the model is wrong.
+
+        Parameters
+        ----------
+        labelled : ReadingPlan or Queries, default=None
+            An answered `reading_plan` of these counts; or queries about the same
+            model on annotated text, such as those of `rule_queries`.
+        method : {"recalibrated", "design", "prior_shift"}, default="recalibrated"
+            "recalibrated" learns how the model's probabilities map to the truth,
+            with its uncertainty, and draws the documents that were not read anew.
+            It assumes that documents of equal probability are equally often
+            right, within a key. "design" assumes nothing about the model: it adds
+            the model's error as estimated from the random sample of a plan. It
+            is made for large totals; for few events per period its
+            intervals are wide and hold less often than they say. "prior_shift"
+            needs no answers, but the frequency of each key where the model was
+            trained. It assumes that nothing but these frequencies has changed,
+            and that the model was calibrated there.
+        training_frequency : float or mapping of key to float, default=None
+            For "prior_shift", the share of training documents that have a key;
+            by default that of `labelled` queries of the training data.
+        n_draws : int, default=1000
+            How many times the counts are drawn.
+        random_state : int, RandomState, Generator or None, default=None
+            Seed.
+
+        Returns
+        -------
+        CorrectedPosterior
+            A `CountPosterior` whose intervals hold what the model is confident
+            and wrong about. Its `summary` says how wrong the model was.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn_calib.explore import counts_from_probabilities, reading_plan
+        >>> rng = np.random.default_rng(0)
+        >>> p = rng.beta(0.3, 1.0, size=1000)
+        >>> posterior = counts_from_probabilities(p, period=rng.choice(["2003", "2004"], 1000))
+        >>> truth = dict(zip(posterior.documents, rng.random(1000) < p**2))  # it says too much
+        >>> plan = reading_plan(posterior, 100, random_state=0)
+        >>> answered = plan.answered({name: truth[name] for name in plan.documents})
+        >>> better = posterior.corrected(answered, random_state=0)
+        >>> low, high = better.total().confidence_interval()
+        >>> bool(low[0, 0] <= sum(truth.values()) <= high[0, 0])
+        True
+        """
+        # The one import that goes up: corrected counts are counts.
+        from sklearn_calib.explore._corrected import correct
+
+        return correct(
+            self,
+            labelled,
+            method=method,
+            training_frequency=training_frequency,
+            n_draws=n_draws,
+            random_state=random_state,
+        )
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A text by which these counts are known: of their documents, keys and numbers."""
+        hashed = sha256(repr((self.documents, self.keys, self.period_labels)).encode())
+        for array in (
+            self.document_period,
+            self.document_weight,
+            self.hit_document,
+            self.hit_key,
+            self.hits.mean,
+        ):
+            hashed.update(np.ascontiguousarray(array).tobytes())
+        return hashed.hexdigest()[:16]
 
     def middles(self) -> tuple[Array, str]:
         """Return the middle of each period to draw it at, or its name; and what a period is."""
@@ -465,7 +604,7 @@ class CountPosterior(PlottedResult):
         """
         if how is not None:
             check_option(how, "how", ("any", "sum"))
-        elif self.hit_counts.size and self.hit_counts.max() > 1:
+        elif self.hits.several:
             raise ValueError(
                 "A document may count more than once here: pass how='sum' to add the counts of the "
                 "keys, or how='any' to count documents that have one of them."
@@ -475,7 +614,7 @@ class CountPosterior(PlottedResult):
                 "groups must map each new key to a list of old ones, such as {'any': ['A', 'B']}; "
                 f"got {type(groups).__name__}."
             )
-        often = self.hit_counts.sum(axis=1, dtype=np.int64)
+        often = self.hits.mean
         rows, starts, keys = [], [], []
         size = 0
         for at, old in enumerate(groups.values()):
@@ -490,23 +629,17 @@ class CountPosterior(PlottedResult):
             starts.append(start + size)
             keys.append(np.full(len(start), at))
             size += len(mine)
-        row = np.concatenate([np.empty(0, dtype=np.intp), *rows])
-        start = np.concatenate([np.empty(0, dtype=np.intp), *starts])
-
-        def joined(values: Array) -> Array:
-            if len(start) == 0:
-                return np.zeros((0, *values.shape[1:]), dtype=np.uint8)
-            if how == "sum":
-                return np.add.reduceat(values[row].astype(np.int64), start, axis=0)
-            return np.logical_or.reduceat(values[row] > 0, start, axis=0).astype(np.uint8)
-
+        row, start = concatenated(rows), concatenated(starts)
+        best = None
+        if self.hit_best is not None:
+            best = SampledHits(self.hit_best[:, np.newaxis]).joined(row, start, how).counts[:, 0]
         return replace(
             self,
             keys=tuple(groups),
             hit_document=self.hit_document[row[start]],
-            hit_key=np.concatenate([np.empty(0, dtype=np.intp), *keys]),
-            hit_counts=joined(self.hit_counts),
-            hit_best=None if self.hit_best is None else joined(self.hit_best),
+            hit_key=concatenated(keys),
+            hits=self.hits.joined(row, start, how),
+            hit_best=best,
             hit_mentions=tuple(self.hit_mentions[i] for i in row[start]),
         )
 
@@ -537,10 +670,14 @@ class CountPosterior(PlottedResult):
             columns["best"] = self.best.ravel()
         return {**columns, "n_documents": np.repeat(self.n_documents, n)}
 
+    @property
+    def _unknown(self) -> Array:
+        """What is known about the uncertainty of single samples: nothing."""
+        return read_only(np.full((len(self.periods), len(self.keys)), np.nan))
+
     def _unknown_interval(self) -> ConfidenceInterval:
-        """Return the intervals of single samples, of which nothing is known."""
-        unknown = np.full(self.mean.shape, np.nan)
-        return ConfidenceInterval(unknown, unknown)
+        """Return the intervals of single samples."""
+        return ConfidenceInterval(self._unknown, self._unknown)
 
     def _plain_interval(self) -> ConfidenceInterval:
         """Return the intervals that are printed; to print something is no reason to warn."""
@@ -604,11 +741,28 @@ class CountPosterior(PlottedResult):
             notes.append(f"{shown[0].upper()}{shown[1:]}.")
         if self.n_samples == 1:
             notes.append("One sample makes no interval.")
-        elif self.n_samples < _FEW:
+        elif self.n_samples is not None and self.n_samples < _FEW:
             notes.append("The 95% intervals are too narrow, because the samples are few.")
         else:
-            notes.append("The intervals have a level of 95%.")
-        return f"{counted}; {_number(self.n_samples, 'sample')} of each.\n{' '.join(notes)}"
+            notes.append(f"The intervals have a level of 95%, {self._rests_on}.")
+        return f"{counted}{self._source}.\n{' '.join(notes)}"
+
+    @property
+    def condition(self) -> str:
+        """What the intervals rest on: they hold "given the model"."""
+        return "given the model"
+
+    @property
+    def _rests_on(self) -> str:
+        """The same with more words, for a sentence."""
+        return self.condition
+
+    @property
+    def _source(self) -> str:
+        """Say where the numbers come from, after the number of documents."""
+        if self.n_samples is None:
+            return ", each with its probability"
+        return f"; {_number(self.n_samples, 'sample')} of each"
 
     def __str__(self) -> str:
         if not self.keys:
@@ -619,13 +773,6 @@ class CountPosterior(PlottedResult):
 def _number(n: int, noun: str) -> str:
     """Return a number of things: 1 sample, 1,200 documents."""
     return f"{n:,} {noun}{'s' * (n != 1)}"
-
-
-def _outer_quantiles(sampled: Array, level: float) -> tuple[Array, Array]:
-    """Return quantiles over the last axis: sampled values, the nearest outwards."""
-    tail = (1.0 - level) / 2.0
-    low = np.quantile(sampled, tail, axis=-1, method="lower")
-    return low, np.quantile(sampled, 1.0 - tail, axis=-1, method="higher")
 
 
 def _rows_by_cell(cell: Array) -> Iterator[tuple[int, Array]]:

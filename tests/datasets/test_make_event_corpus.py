@@ -81,3 +81,33 @@ def test_extreme_temperatures(temperature):
 
 def test_the_model_says_what_it_is():
     assert repr(make_event_corpus(3, random_state=0).model) == "<KnownAntecedents of 3 documents>"
+
+
+def test_a_model_may_be_wrong_on_purpose():
+    right = make_event_corpus(400, random_state=0)
+    wrong = make_event_corpus(400, favour={"USA": 1.5}, missed=0.2, random_state=0)
+    for a, b in zip(right.X, wrong.X, strict=True):  # the documents are the same
+        assert list(a.tokens) == list(b.tokens)
+        np.testing.assert_array_equal(a.entities, b.entities)
+    alone = []
+    for document in wrong.X:
+        [proba] = wrong.model.predict_antecedent_proba([document])
+        [true] = right.model.predict_antecedent_proba([document])
+        np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+        names = [document.mention_text(i) for i in range(len(document))]
+        for i, name in enumerate(names):
+            if name != "They":
+                assert proba[i, i] == 1.0
+                continue
+            alone.append(proba[i, i] == 1.0)
+            if not alone[-1]:
+                odds = np.array([np.exp(1.5) if n.startswith("American") else 1.0 for n in names])
+                expected = true[i] * odds
+                np.testing.assert_allclose(proba[i], expected / expected.sum())
+    assert np.mean(alone) == pytest.approx(0.2, abs=0.06)
+    with pytest.raises(ValueError, match="'FRA' is not one of IRN"):
+        make_event_corpus(2, favour={"FRA": 1.0})
+    with pytest.raises(ValueError, match="not a finite number"):
+        make_event_corpus(2, favour={"USA": np.nan})
+    with pytest.raises(ValueError, match="missed must lie between 0 and 1"):
+        make_event_corpus(2, missed=2.0)

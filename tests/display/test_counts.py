@@ -8,7 +8,14 @@ import pytest
 from sklearn_calib import CountDisplay
 from sklearn_calib.datasets import make_event_corpus
 from sklearn_calib.display._axes import draw_band
-from sklearn_calib.explore import AgentRule, count_corpus, count_tags, country_lexicon
+from sklearn_calib.explore import (
+    AgentRule,
+    count_corpus,
+    count_tags,
+    country_lexicon,
+    counts_from_probabilities,
+    reading_plan,
+)
 
 CORPUS = make_event_corpus(120, random_state=0)
 POSTERIOR = count_corpus(
@@ -225,3 +232,64 @@ def test_the_numbers_are_a_table_and_a_line():
     assert repr(display) == f"<CountDisplay: counts of USA, IRQ in {len(display.x)} periods>"
     many = CountDisplay.from_posterior(POSTERIOR, keys=POSTERIOR.most_common(4))
     assert "counts of 4 series in" in repr(many)
+
+
+# --- counts given the model and corrected counts together
+
+DRAWN = np.random.default_rng(0)
+PLAIN = counts_from_probabilities(
+    DRAWN.beta(0.4, 1.0, size=300),
+    period=DRAWN.choice(["2001-01", "2001-02", "2001-03"], 300),
+)
+PLAN = reading_plan(PLAIN, 40, random_state=0)
+BETTER = PLAIN.corrected(
+    PLAN.answered(dict.fromkeys(PLAN.documents, "no")), n_draws=200, random_state=0
+)
+
+
+def test_the_axis_says_what_intervals_rest_on():
+    assert PLAIN.plot().ax_.get_ylabel() == "Count [95% interval, given the model]"
+    assert BETTER.plot().ax_.get_ylabel() == "Count [95% interval, corrected]"
+
+
+@pytest.mark.parametrize("plain", [True, PLAIN])
+def test_plain_and_corrected_counts_are_drawn_together(plain):
+    display = CountDisplay.from_posterior(BETTER, plain=plain, confidence_level=0.8)
+    np.testing.assert_array_equal(display.lines_["yes"].get_ydata(), BETTER.mean[:, 0])
+    np.testing.assert_array_equal(display.plain_lines_["yes"].get_ydata(), PLAIN.mean[:, 0])
+    low, high = PLAIN.confidence_interval(0.8)
+    vertices = display.plain_bands_["yes"].get_paths()[0].vertices[:, 1]
+    assert (vertices.min(), vertices.max()) == (low.min(), high.max())
+    texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert texts == ["given the model", "yes"]
+    panels = BETTER.plot(plain=plain, panels=True)
+    texts = [text.get_text() for text in panels.figure_.legends[0].get_texts()]
+    assert texts == ["corrected", "given the model"]
+    assert BETTER.plot().plain_lines_ == {}
+    pytest.importorskip("pandas")
+    frame = display.to_frame()
+    np.testing.assert_array_equal(frame["plain_low"], low[:, 0])
+
+
+def test_plain_counts_by_name_stand_beside_corrected_ones():
+    posterior = counts_from_probabilities([0.5] * 40, period=["a", "b"] * 20)
+    plan = reading_plan(posterior, 20, random_state=0)
+    better = posterior.corrected(
+        plan.answered(dict.fromkeys(plan.documents, "yes")), n_draws=200, random_state=0
+    )
+    display = better.plot(plain=True)
+    assert display.plain_lines_["yes"].get_marker() == "s"
+    at, beside = (
+        line.get_transform().transform((0, 0))[0]
+        for line in (display.lines_["yes"], display.plain_lines_["yes"])
+    )
+    assert beside < at
+
+
+def test_plain_counts_must_fit():
+    with pytest.raises(ValueError, match="these are the plain ones"):
+        PLAIN.plot(plain=True)
+    with pytest.raises(TypeError, match="plain must be counts"):
+        BETTER.plot(plain=3)
+    with pytest.raises(ValueError, match="plain has other periods"):
+        BETTER.plot(plain=PLAIN.total())

@@ -233,7 +233,10 @@ def test_few_counts_are_shown_by_period():
     lines = repr(post).splitlines()
     assert lines[0].split() == ["period", "key", "mean", "low", "high", "n_documents"]
     assert lines[1].split() == ["2003-Q1", "yes", "1.5000", "0.0000", "3.0000", "3"]
-    assert lines[2:] == ["3 documents; 100 samples of each.", "The intervals have a level of 95%."]
+    assert lines[2:] == [
+        "3 documents; 100 samples of each.",
+        "The intervals have a level of 95%, given the model.",
+    ]
     assert "<td>2003-Q1</td><td>yes</td><td>1.5000</td>" in post._repr_html_()
 
 
@@ -247,7 +250,7 @@ def test_many_counts_are_shown_as_sums_of_the_most_common_keys():
     assert lines[1].split() == ["yes", f"{whole.mean[0, 0]:.4f}", f"{low[0, 0]:.4f}", "6.0000"]
     assert high.tolist() == [[6]]
     assert lines[2] == "11 documents in 11 years, 2001 to 2011; 100 samples of each."
-    assert lines[3] == "All years together. The intervals have a level of 95%."
+    assert lines[3] == "All years together. The intervals have a level of 95%, given the model."
     # In full, it is by period.
     assert len(str(post).splitlines()) == 12
     words = [f"w{i:02d}" for i in range(12)]

@@ -1,0 +1,635 @@
+"""Which documents to read by hand, with known inclusion probabilities."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sklearn_calib._results import Result, counted
+from sklearn_calib._validation import (
+    Array,
+    RandomState,
+    check_generator,
+    check_integer,
+    is_missing,
+)
+from sklearn_calib.explore._expected_width import ExpectedWidth, expected_width
+from sklearn_calib.explore._posterior import CountPosterior
+from sklearn_calib.explore._read_documents import ReadDocuments
+from sklearn_calib.explore._survey import (
+    draw_sample,
+    permanent_numbers,
+    sampling_sizes,
+    scaled_to,
+)
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+__all__ = ["ReadingPlan", "reading_plan"]
+
+# Keys of a document that are less probable than this are not asked about one by one.
+_PLAUSIBLE = 0.01
+# The share of the sample that is in proportion to uncertainty; the rest is for all alike.
+UNCERTAIN_SHARE = 0.6
+_YES = {"yes", "y", "true", "t", "1", "1.0", "x"}
+_NO = {"no", "n", "false", "f", "0", "0.0"}
+_COLUMNS = ("document", "period", "title", "key", "why", "answer")
+_FORMAT = "sklearn-calib reading plan 1"
+
+# How often each key was found in a document; keys that are absent were not.
+Found = Mapping[Hashable, int]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ReadingPlan(Result):
+    """Documents to read by hand, drawn with known probabilities.
+
+    Attributes
+    ----------
+    posterior : CountPosterior
+        The counts that are to be corrected.
+    n_documents : int
+        How many documents are to be read.
+    seed : int
+        Fixes which documents are drawn.
+    answers : mapping of str to mapping of key to int
+        What was found in the documents that were read: how often each key
+        occurs. Keys that are not listed do not.
+
+    See Also
+    --------
+    reading_plan : Makes this object.
+    CountPosterior.corrected : Takes an answered plan.
+
+    Notes
+    -----
+    Documents are in the order in which they should be read. Whoever stops early
+    has read the plan of fewer documents, and nothing is lost. An extended plan
+    begins with the documents of the shorter one.
+
+    A document counts as read when it has at least one answer. Its other keys,
+    whether they are listed or not, are then "no". Documents without any answer
+    count as unread: the inclusion probabilities of the others become those of a
+    plan of as many documents, or, where the answers have gaps, are multiplied by
+    the share that was answered. The latter assumes that gaps have nothing to do
+    with what the documents say.
+
+    Examples
+    --------
+    >>> from sklearn_calib.explore import counts_from_probabilities, reading_plan
+    >>> p = [0.9, 0.2, 0.5, 0.01, 0.0, 0.03]
+    >>> posterior = counts_from_probabilities(p, period=None, document=list("abcdef"))
+    >>> plan = reading_plan(posterior, 3, random_state=0)
+    >>> plan.documents
+    ('c', 'b', 'a')
+    >>> answered = plan.answered({"a": "yes", "b": "no", "c": "no"})
+    >>> answered.n_answered
+    3
+    """
+
+    posterior: CountPosterior
+    n_documents: int
+    seed: int
+    answers: Mapping[str, Found] = field(default_factory=dict)
+
+    # --- what was drawn
+
+    @cached_property
+    def _sizes(self) -> Array:
+        return document_sizes(self.posterior)
+
+    @cached_property
+    def _numbers(self) -> Array:
+        """The random number that each document keeps, however far the plan is extended."""
+        counts = self.posterior
+        n = len(counts.documents)
+        # Neighbours are of one period, are about the same key, and are as uncertain.
+        key, top = np.full(n, -1), np.zeros(n)
+        order = np.argsort(counts.hits.mean, kind="stable")
+        key[counts.hit_document[order]] = counts.hit_key[order]
+        top[counts.hit_document[order]] = counts.hits.mean[order]
+        alike = np.lexsort((top, key, counts.document_period))
+        return permanent_numbers(n, rng=np.random.default_rng(self.seed), order=alike)
+
+    @cached_property
+    def _drawn(self) -> tuple[Array, Array]:
+        places, inclusion = draw_sample(self._sizes, self._numbers, self.n_documents)
+        return places, inclusion[places]
+
+    @cached_property
+    def documents(self) -> tuple[str, ...]:
+        """The documents, in the order in which they should be read."""
+        return tuple(self.posterior.documents[i] for i in self._drawn[0])
+
+    @property
+    def inclusion_probability(self) -> Array:
+        """The probability with which each of the documents was drawn."""
+        return self._drawn[1]
+
+    @property
+    def n_answered(self) -> int:
+        """How many documents have been read."""
+        return len(self.answers)
+
+    def extended(self, n_more: int) -> ReadingPlan:
+        """Return a plan of more documents, which begins with those of this one.
+
+        Parameters
+        ----------
+        n_more : int
+            How many documents to add. Answers are kept.
+
+        Returns
+        -------
+        ReadingPlan
+            The longer plan. Its inclusion probabilities are those of all its
+            documents together.
+        """
+        n = self.n_documents + check_integer(n_more, "n_more")
+        return replace(self, n_documents=min(n, len(self.posterior.documents)))
+
+    def expected_width(
+        self, n_documents: Iterable[int] = (50, 100, 200, 500), *, confidence_level: float = 0.95
+    ) -> ExpectedWidth:
+        """Say how wide corrected intervals will be, if the model is about right.
+
+        Parameters
+        ----------
+        n_documents : iterable of int, default=(50, 100, 200, 500)
+            How many documents might be read.
+        confidence_level : float, default=0.95
+            Level of the intervals.
+
+        Returns
+        -------
+        ExpectedWidth
+            Widths of the intervals of each key's total, by number of documents.
+            A model that is wrong makes other intervals, wider as a rule.
+        """
+        sizes = [check_integer(n, "n_documents") for n in n_documents]
+        return expected_width(self.posterior, self._sizes, sizes, confidence_level, self.seed)
+
+    # --- what was found
+
+    def answered(self, answers: Mapping[Hashable, Any] | str | Path | DataFrame) -> ReadingPlan:
+        """Return the plan with answers.
+
+        Parameters
+        ----------
+        answers : mapping, path or DataFrame
+            A mapping of documents to answers: "yes" or "no", True or False, or a
+            number where documents count more than once; or to a mapping of keys
+            to such answers, or to a list of the keys that were found. Or the
+            CSV file of `to_csv`, or a data frame of that form, with the answers
+            filled in; rows may be added for further keys of a document.
+
+        Returns
+        -------
+        ReadingPlan
+            The same plan with these answers, beside those that it has already.
+        """
+        found: dict[str, dict[Hashable, int]] = {}
+        planned = set(self.documents)
+        strangers: list[str] = []
+        for where, document, key, value in self._rows_of(answers):
+            if document not in planned:
+                strangers.append(document)
+                continue
+            number = self._number_of(value, where)
+            if number is None:
+                continue
+            name = self._key_of(key, number, where)
+            mine = found.setdefault(document, {})
+            if name is None:
+                continue
+            if mine.setdefault(name, number) != number:
+                raise ValueError(
+                    f"{where} contradicts another answer about {name!r} in {document!r}: "
+                    f"{number} here, {mine[name]} there."
+                )
+        if strangers:
+            names = list(dict.fromkeys(strangers))
+            known = set(self.posterior.documents)
+            kind = "in the plan" if names[0] in known else "among the documents that were counted"
+            raise ValueError(
+                f"{counted(len(names), 'document')} with answers "
+                f"{'is' if len(names) == 1 else 'are'} not {kind}: "
+                f"{', '.join(map(repr, names[:5]))}{', ...' if len(names) > 5 else ''}. Answers "
+                "for documents that were not drawn would bias the counts: leave them out, or "
+                "extend the plan until it has them."
+            )
+        return replace(self, answers={**self.answers, **self._merged(found)})
+
+    def _merged(self, found: Mapping[str, dict[Hashable, int]]) -> dict[str, Found]:
+        """Return new answers, which may not contradict old ones."""
+        kept: dict[str, Found] = {}
+        for document, mine in found.items():
+            kept[document] = {key: number for key, number in mine.items() if number}
+            old = self.answers.get(document)
+            if old is not None and dict(old) != kept[document]:
+                raise ValueError(
+                    f"The answers about {document!r} contradict those that the plan has already: "
+                    f"{_written(kept[document])} now, {_written(old)} before."
+                )
+        return kept
+
+    def _rows_of(self, answers: Any) -> Iterator[tuple[str, str, Any, Any]]:
+        """Yield where an answer stands, its document, its key (None for all) and itself."""
+        if isinstance(answers, (str, Path)):
+            yield from self._rows_of_file(Path(answers))
+        elif hasattr(answers, "columns"):
+            _check_header(answers.columns, "The data frame")
+            keys = answers["key"] if "key" in answers.columns else [None] * len(answers)
+            rows = zip(answers["document"], keys, answers["answer"], strict=True)
+            for number, (document, key, value) in enumerate(rows):
+                yield f"Row {number}", str(document), None if is_missing(key) else key, value
+        elif isinstance(answers, Mapping):
+            for document, value in answers.items():
+                where = f"The answer for {document!r}"
+                if isinstance(value, Mapping):
+                    for key, number in value.items():
+                        yield where, str(document), key, number
+                    if not value:
+                        yield where, str(document), None, 0
+                elif isinstance(value, (list, tuple, set, frozenset)):
+                    for key in value:
+                        yield where, str(document), key, 1
+                    if not value:
+                        yield where, str(document), None, 0
+                else:
+                    yield where, str(document), None, value
+        else:
+            raise TypeError(
+                "answers must be a mapping of documents to answers, the path of a CSV file or a "
+                f"data frame; got {type(answers).__name__}."
+            )
+
+    def _rows_of_file(self, path: Path) -> Iterator[tuple[str, str, Any, Any]]:
+        text = path.read_text(encoding="utf-8-sig")
+        first = text.split("\n", 1)[0]
+        # Spreadsheets of some countries write semicolons.
+        delimiter = max(",;\t", key=first.count)
+        reader = csv.DictReader(text.splitlines(), delimiter=delimiter)
+        _check_header(reader.fieldnames or (), str(path))
+        for row in reader:
+            where = f"{path}, line {reader.line_num}"
+            yield where, row["document"], row.get("key") or None, row["answer"]
+
+    def _number_of(self, value: Any, where: str) -> int | None:
+        """Return how often a key was found according to an answer; None if there is none."""
+        if is_missing(value):
+            return None
+        if isinstance(value, (bool, np.bool_)):
+            return int(value)
+        if isinstance(value, str):
+            word = value.strip().lower()
+            if not word:
+                return None
+            if word in _YES or word in _NO:
+                return int(word in _YES)
+            value = float(word) if word.replace(".", "", 1).isdigit() else value
+        if isinstance(value, (int, float, np.number)) and value >= 0 and value == int(value):
+            number = int(value)
+            if number > 1 and not self._counts_more:
+                raise ValueError(
+                    f"{where}: the answer is {number}, but a document counts once here: it is yes "
+                    "or no."
+                )
+            return number
+        raise ValueError(f"{where}: the answer is {value!r}; it should be yes, no or a number.")
+
+    @property
+    def _counts_more(self) -> bool:
+        return self.posterior.hits.several
+
+    @cached_property
+    def _key_names(self) -> dict[str, Hashable]:
+        names = {str(key): key for key in self.posterior.keys}
+        if len(names) < len(self.posterior.keys):
+            raise ValueError("Two keys look the same as text, so that answers would be ambiguous.")
+        return names
+
+    def _key_of(self, key: Any, number: int, where: str) -> Hashable | None:
+        """Return the key that an answer is about; None for an answer that is no to all."""
+        keys = self.posterior.keys
+        if key is None:
+            if len(keys) == 1:
+                return keys[0]
+            if number:
+                raise ValueError(
+                    f"{where} is yes, but does not say to which key; the keys are "
+                    f"{', '.join(map(repr, keys[:10]))}{', ...' if len(keys) > 10 else ''}."
+                )
+            return None
+        if key in keys:
+            return key
+        if isinstance(key, np.generic) and key.item() in keys:
+            return key.item()
+        if str(key).strip() in self._key_names:
+            return self._key_names[str(key).strip()]
+        raise ValueError(
+            f"{where} is about the key {key!r}, which was not counted. Name it in keys= when "
+            "counting, so that it is a series of its own."
+        )
+
+    def read(self) -> ReadDocuments:
+        """Return the documents that were read, as arrays; see the notes of the class."""
+        order = {name: i for i, name in enumerate(self.documents)}
+        rows = np.array(sorted(order[name] for name in self.answers), dtype=np.int64)
+        places, inclusion = self._drawn
+        n, k = len(places), len(rows)
+        if k == n:
+            mended = inclusion[rows]
+        elif k and rows[-1] == k - 1:
+            # The beginning of a plan is the plan of fewer documents.
+            mended = scaled_to(self._sizes, k)[places[rows]]
+        else:
+            mended = inclusion[rows] * (k / n)
+        column = {key: i for i, key in enumerate(self.posterior.keys)}
+        counts = np.zeros((k, len(column)), dtype=np.int64)
+        for at, row in enumerate(rows):
+            for key, number in self.answers[self.documents[row]].items():
+                counts[at, column[key]] = number
+        return ReadDocuments(places[rows], mended, counts)
+
+    def answers_for(self, posterior: CountPosterior) -> ReadDocuments:
+        """Return the answers for counts of the same documents: all keys, or a choice of them.
+
+        Parameters
+        ----------
+        posterior : CountPosterior
+            The counts of the plan, or what `total` or `select` made of them.
+        """
+        if not self.answers:
+            raise ValueError(
+                "The plan has no answers yet: read the documents, and pass what "
+                "plan.answered(answers) returns."
+            )
+        own = self.posterior
+        read = self.read()
+        if posterior is own:
+            return read
+        another = "The plan was drawn for other counts"
+        if posterior.documents != own.documents:
+            raise ValueError(f"{another}: the documents are not the same.")
+        lacking = [key for key in posterior.keys if key not in own.keys]
+        if lacking:
+            raise ValueError(
+                f"{another}: they do not have the key {lacking[0]!r}. Correct first and pool then."
+            )
+        for key in posterior.keys:
+            before, now = own.probability(key), posterior.probability(key)
+            wrong = np.flatnonzero(~np.isclose(before, now, rtol=0.0, atol=1e-9))
+            if len(wrong):
+                at = int(wrong[0])
+                raise ValueError(
+                    f"{another}: the probability of {key!r} in {own.documents[at]!r} is "
+                    f"{now[at]:.4g} here and was {before[at]:.4g} there."
+                )
+        return read.select([own.keys.index(key) for key in posterior.keys])
+
+    # --- on paper
+
+    def _questions(self) -> dict[str, list[Any]]:
+        """Return one row per document and plausible key."""
+        counts = self.posterior
+        labels = counts.period_labels
+        columns: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
+        # The share of the sample that is for all documents alike.
+        even = (1.0 - UNCERTAIN_SHARE) / len(counts.documents)
+        for place, hits in zip(self._drawn[0].tolist(), self._plausible(), strict=True):
+            name = counts.documents[place]
+            answers = self.answers.get(name)
+            asked: dict[Hashable | None, tuple[str, ...]] = {
+                counts.keys[counts.hit_key[i]]: counts.hit_mentions[i] for i in hits
+            }
+            asked |= {key: () for key in answers or () if key not in asked}
+            if not asked:
+                asked = {counts.keys[0] if len(counts.keys) == 1 else None: ()}
+            unsure = self._sizes[place] > 2.0 * even
+            why = "the model is unsure" if unsure else "drawn from all documents"
+            for key, mentions in asked.items():
+                columns["document"].append(name)
+                columns["period"].append(labels[counts.document_period[place]])
+                columns["title"].append(counts.titles[place] if counts.titles else "")
+                columns["key"].append("" if key is None else str(key))
+                columns["why"].append(f"{why}: {', '.join(mentions)}" if mentions else why)
+                columns["answer"].append(self._answer_text(answers, key))
+        return columns
+
+    def _plausible(self) -> list[Array]:
+        """Return the hits of each document of the plan that are worth a row, likely ones first."""
+        counts, places = self.posterior, self._drawn[0]
+        rank = np.full(len(counts.documents), -1)
+        rank[places] = np.arange(len(places))
+        mean = counts.hits.mean
+        rows = np.flatnonzero((rank[counts.hit_document] >= 0) & (mean >= _PLAUSIBLE))
+        rows = rows[np.lexsort((-mean[rows], rank[counts.hit_document[rows]]))]
+        ends = np.searchsorted(rank[counts.hit_document[rows]], np.arange(1, len(places)))
+        return np.split(rows, ends)
+
+    def _answer_text(self, answers: Found | None, key: Hashable | None) -> str:
+        if answers is None:
+            return ""
+        number = 0 if key is None else answers.get(key, 0)
+        return str(number) if self._counts_more else ("no", "yes")[number > 0]
+
+    def to_csv(self, path: str | Path) -> None:
+        """Write the documents to read, with an empty column for the answers.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file. There is one row for each document and plausible key, in the
+            order of reading, with the columns document, period, title, key, why
+            and answer. Answer yes or no, or with a number where documents count
+            more than once; add a row for a key that is not listed. A document
+            with one answer has been read, and what is left empty in it is no.
+            Answers that the plan has already are filled in.
+        """
+        columns = self._questions()
+        with Path(path).open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(columns)
+            writer.writerows(zip(*columns.values(), strict=True))
+
+    def save(self, path: str | Path) -> None:
+        """Write the plan and its answers to a file of JSON.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file. It names the counts by their fingerprint and does not hold
+            them.
+        """
+        content = {
+            "format": _FORMAT,
+            "fingerprint": self.posterior.fingerprint,
+            "n_documents": self.n_documents,
+            "seed": self.seed,
+            "documents": list(self.documents),
+            "inclusion_probability": self.inclusion_probability.tolist(),
+            "answers": {
+                name: {str(key): number for key, number in found.items()}
+                for name, found in self.answers.items()
+            },
+        }
+        self._key_names  # noqa: B018 refuses keys that look the same
+        Path(path).write_text(json.dumps(content, indent=1, ensure_ascii=False), encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | Path, posterior: CountPosterior) -> ReadingPlan:
+        """Read a plan that was saved.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        posterior : CountPosterior
+            The counts for which it was drawn.
+
+        Returns
+        -------
+        ReadingPlan
+            The plan, with its answers.
+        """
+        try:
+            content = json.loads(Path(path).read_text(encoding="utf-8"))
+        except json.JSONDecodeError as error:
+            raise ValueError(f"{path} is not a plan that was saved: {error}.") from None
+        if not isinstance(content, dict) or content.get("format") != _FORMAT:
+            raise ValueError(f"{path} is not a plan that was saved by ReadingPlan.save.")
+        if content["fingerprint"] != posterior.fingerprint:
+            raise ValueError(
+                f"{path} is a plan for other counts: their fingerprint is "
+                f"{content['fingerprint']}, and that of these counts {posterior.fingerprint}. "
+                "Count the same documents with the same model, rule, keys and seed."
+            )
+        plan = cls(posterior, content["n_documents"], content["seed"])
+        if list(plan.documents) != content["documents"]:
+            raise ValueError(
+                f"{path} lists other documents than are drawn here, perhaps by another version of "
+                "NumPy. Its answers are intact: draw a plan anew and pass those that it has."
+            )
+        names = plan._key_names
+        answers = {
+            name: {names[key]: number for key, number in found.items()}
+            for name, found in content["answers"].items()
+        }
+        return replace(plan, answers=answers)
+
+    # --- how it shows itself
+
+    def _columns(self) -> Mapping[str, Sequence[Any]]:
+        return self._questions()
+
+    def _sentence(self) -> str:
+        done = f", {self.n_answered:,} of them read" if self.answers else ""
+        return (
+            f"{counted(len(self.documents), 'document')} to read{done}, of "
+            f"{len(self.posterior.documents):,}."
+        )
+
+
+def _check_header(names: Iterable[str], whose: str) -> None:
+    lacking = [name for name in ("document", "answer") if name not in list(names)]
+    if lacking:
+        raise ValueError(f"{whose} has no column {lacking[0]!r}; it has {', '.join(names)}.")
+
+
+def _written(found: Found) -> str:
+    return ", ".join(f"{key}: {number}" for key, number in found.items()) or "none"
+
+
+def document_sizes(posterior: CountPosterior) -> Array:
+    """Return how much each document is worth to read, summing to 1.
+
+    Uncertain keys matter, and those that are rare matter more than in proportion
+    to what they add to the variance of all counts.
+    """
+    variance = np.nan_to_num(posterior.hits.spread) ** 2
+    whole = np.bincount(posterior.hit_key, variance, minlength=len(posterior.keys))
+    share = variance / np.sqrt(np.maximum(whole, 1e-300))[posterior.hit_key]
+    n = len(posterior.documents)
+    spread = np.sqrt(np.bincount(posterior.hit_document, share, minlength=n))
+    return sampling_sizes(posterior.document_weight * spread, share_uniform=1.0 - UNCERTAIN_SHARE)
+
+
+def reading_plan(
+    posterior: CountPosterior, n_documents: int, *, random_state: RandomState = None
+) -> ReadingPlan:
+    """Draw documents to read by hand, so that counts can be corrected.
+
+    Parameters
+    ----------
+    posterior : CountPosterior
+        The counts.
+    n_documents : int
+        How many documents to read; at most all of them are drawn.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed.
+
+    Returns
+    -------
+    ReadingPlan
+        The documents, in the order in which they should be read, with their
+        inclusion probabilities. It writes a list to fill in (`to_csv`), takes the
+        answers (`answered`), grows (`extended`), and says how wide intervals will
+        be (`expected_width`).
+
+    See Also
+    --------
+    CountPosterior.corrected : Corrects the counts by the answers.
+    CountPosterior.most_uncertain : Documents that are uncertain, but no random sample.
+
+    Notes
+    -----
+    Documents are drawn without replacement, with probabilities of which six
+    tenths are in proportion to how unsure the model is and four tenths are equal,
+    because confident errors and missed events hide where the model is sure. Each
+    document keeps one random number, so that a plan can be extended (sequential
+    Poisson sampling, Ohlsson 1998). The numbers of neighbours by period, key
+    and probability are spread evenly, which has the effect of strata.
+
+    Examples
+    --------
+    >>> from sklearn_calib.datasets import make_event_corpus
+    >>> from sklearn_calib.explore import AgentRule, count_corpus, country_lexicon, reading_plan
+    >>> corpus = make_event_corpus(300, random_state=0)
+    >>> rule = AgentRule(country_lexicon())
+    >>> posterior = count_corpus(corpus.X, corpus.model, rule, random_state=0)
+    >>> plan = reading_plan(posterior, 30, random_state=0)
+    >>> len(plan.documents), float(plan.inclusion_probability.max()) <= 1.0
+    (30, True)
+    """
+    if not isinstance(posterior, CountPosterior):
+        raise TypeError(
+            f"reading_plan needs the counts (a CountPosterior), got {type(posterior).__name__}."
+        )
+    if type(posterior) is not CountPosterior:
+        raise TypeError(
+            "These counts are corrected already: read more with plan.extended(n_more), which keeps "
+            "the answers, and correct the plain counts by all of them."
+        )
+    n = check_integer(n_documents, "n_documents")
+    if not posterior.keys:
+        raise ValueError("Nothing was counted: name the keys (keys=) when counting.")
+    if len(set(posterior.documents)) < len(posterior.documents):
+        seen: set[str] = set()
+        for name in posterior.documents:
+            if name in seen:
+                raise ValueError(
+                    f"Two documents are called {name!r}, so that answers would be ambiguous. Give "
+                    "each document a name of its own and count again."
+                )
+            seen.add(name)
+    seed = int(check_generator(random_state).integers(2**32))
+    return ReadingPlan(posterior, min(n, len(posterior.documents)), seed)
