@@ -210,9 +210,13 @@ def marginals(
     *,
     pairs: Array | None = None,
     expected_transitions: bool = False,
+    sequence_weight: Array | None = None,
     out: Array | None = None,
 ) -> LatticeMarginals:
-    """Return the marginals of checked scores; `out` may be the potentials themselves."""
+    """Return the marginals of checked scores; `out` may be the potentials themselves.
+
+    With `sequence_weight` the transitions of a sequence are expected so many times.
+    """
     transitions = Transitions(log_transitions)
     k = len(log_transitions)
     proba = np.empty_like(potentials) if out is None else out
@@ -234,12 +238,20 @@ def marginals(
         }
         proba[chunk.rows] = gamma
         if joint:
-            keep = ~np.isin(chunk.rank[chunk.later], flagged) if len(flagged) else slice(None)
-            alpha, after = found.alpha[chunk.before[keep]], v[chunk.later[keep]]
+            # The rows that have a token before them come last: a slice of them is no copy.
+            before, after = chunk.before, v[chunk.steps[0][1] :]
+            rank = chunk.rank[chunk.steps[0][1] :]
+            keep = None
+            if len(flagged):
+                keep = ~np.isin(rank, flagged)
+                before, after, rank = before[keep], after[keep], rank[keep]
+            alpha = found.alpha[before]
             if pair_proba is not None and pairs is not None:
-                rows = pair_rows(chunk)[keep]
+                rows = pair_rows(chunk) if keep is None else pair_rows(chunk)[keep]
                 pair_proba[rows] = _pair_columns(alpha, after, transitions.weights, pairs)
             if expected is not None:
+                if sequence_weight is not None:
+                    alpha *= sequence_weight[chunk.sentences[rank], np.newaxis]
                 expected += transitions.weights * (alpha.T @ after)
         for sentence, own in redo.items():
             where = slice(starts[sentence], starts[sentence] + lengths[sentence])
@@ -248,7 +260,9 @@ def marginals(
             proba[where] = [softmax(row) for row in alpha + beta]
             if joint:
                 part = None if pair_proba is None else pair_proba[_rows_of(where, sentence)]
-                _log_pairs(alpha[:-1], own[1:] + beta[1:], log_transitions, pairs, part, expected)
+                times = 1.0 if sequence_weight is None else float(sequence_weight[sentence])
+                after = own[1:] + beta[1:]
+                _log_pairs(alpha[:-1], after, log_transitions, pairs, part, expected, times)
     return LatticeMarginals(proba, pair_proba, pairs, expected, log_normalizer)
 
 
@@ -285,6 +299,7 @@ def _log_pairs(
     pairs: Array | None,
     pair_proba: Array | None,
     expected: Array | None,
+    times: float,
 ) -> None:
     """Fill in the pairs of a sentence that was done in log space."""
     for t in range(len(alpha)):
@@ -292,4 +307,4 @@ def _log_pairs(
         if pairs is not None and pair_proba is not None:
             pair_proba[t] = joint[pairs[:, 0], pairs[:, 1]]
         if expected is not None:
-            expected += joint
+            expected += times * joint

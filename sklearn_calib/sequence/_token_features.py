@@ -21,6 +21,7 @@ __all__ = [
     "FEATURES",
     "WordFeatures",
     "attributes_of",
+    "feature_index",
     "read_features",
     "ready_matrix",
     "summed",
@@ -101,10 +102,27 @@ class WordFeatures:
             result.append(rows)
         return result
 
-    def scores(
-        self, sentences: Sequence[Sequence[str]], index: Mapping[str, int], weights: Any
-    ) -> Array:
-        """Return the summed weights of each token's attributes, one row per token."""
+    def names(self, words: Iterable[str]) -> list[str]:
+        """Return every attribute that some token with these words around it may have."""
+        number = dict.fromkeys(words)
+        values = {part: _values(part, number)[2] for part in set(chain(*self.templates.values()))}
+        found: dict[str, None] = {}
+        for offset, parts in self.templates.items():
+            at = self._prefix(offset)
+            found[f"{at}edge"] = None
+            for part in parts:
+                found.update(dict.fromkeys(_c_string(f"{at}{part}={v}") for v in values[part]))
+        return list(found)
+
+    def factors(
+        self, sentences: Sequence[Sequence[str]], index: Mapping[str, int]
+    ) -> tuple[Any, Any]:
+        """Return two sparse matrices whose product has one row per token, one column per attribute.
+
+        The first says which words stand around each token; the second, which
+        attributes a word has at its distance. The product itself has many more
+        entries than both.
+        """
         check_tokens(sentences)
         words = flatten(sentences)
         number = {word: i for i, word in enumerate(dict.fromkeys(words))}
@@ -128,11 +146,17 @@ class WordFeatures:
             inside = np.flatnonzero((position + offset >= 0) & (position + offset < length))
             there[inside, k] = word[inside + offset]
         there += size * np.arange(distances)
-        table = _indicators(rows, columns, (size * distances, len(index))) @ weights
         ends = np.arange(0, there.size + 1, distances)
         shape = (len(words), size * distances)
-        which = sparse.csr_matrix((np.ones(there.size), there.ravel(), ends), shape=shape)
-        return which @ table.toarray()
+        around = sparse.csr_matrix((np.ones(there.size), there.ravel(), ends), shape=shape)
+        return around, _indicators(rows, columns, (size * distances, len(index)))
+
+    def scores(
+        self, sentences: Sequence[Sequence[str]], index: Mapping[str, int], weights: Any
+    ) -> Array:
+        """Return the summed weights of each token's attributes, one row per token."""
+        around, table = self.factors(sentences, index)
+        return around @ (table @ weights).toarray()
 
 
 FEATURES = {
@@ -231,6 +255,15 @@ def summed(attributes: Iterable[tuple[str, float]]) -> dict[str, float]:
     for name, value in attributes:
         total[name] = total.get(name, 0.0) + value
     return total
+
+
+def feature_index(sentences: Sequence[Sequence[Any]]) -> dict[str, int]:
+    """Return a column for each attribute, in the order in which they are met."""
+    index: dict[str, int] = {}
+    for item in read_features(sentences):
+        for name, _ in item:
+            index.setdefault(_c_string(name), len(index))
+    return index
 
 
 def ready_matrix(sentences: Sequence[Sequence[Any]], index: Mapping[str, int]) -> Any:
