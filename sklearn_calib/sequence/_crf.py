@@ -29,6 +29,7 @@ from sklearn_calib.sequence._tagger import SequenceTagger
 from sklearn_calib.sequence._token_features import (
     FEATURES,
     WordFeatures,
+    by_head,
     feature_index,
     read_features,
     ready_matrix,
@@ -290,7 +291,7 @@ class CRFTagger(SequenceTagger):
             check_tokens(sentences)
             attributes = named.names(flatten(sentences))
             index = {name: i for i, name in enumerate(attributes)}
-            return TokenMatrix(named.factors(sentences, index)), attributes
+            return TokenMatrix(named.factors(sentences, by_head(index), len(index))), attributes
         ready = self._ready_features(sentences, self.features)
         index = feature_index(ready)
         return TokenMatrix([ready_matrix(ready, index)]), list(index)
@@ -395,7 +396,7 @@ class CRFTagger(SequenceTagger):
         model = self._model
         if isinstance(self._features, str):
             named = _named_features(self._features)
-            return named.scores(sentences, model.attributes, model.weights)
+            return named.scores(sentences, model.heads, model.weights)
         ready = ready_matrix(self._ready_features(sentences, self._features), model.attributes)
         if self._wrapped and ready.nnz == 0 and model.attributes:
             warnings.warn(
