@@ -13,6 +13,7 @@ from sklearn_calib._version import __version__ as __version__
 from sklearn_calib.metrics import (
     AdaptiveBinCalibrationError,
     adaptive_bin_calibration_error,
+    best_calibrated,
     bin_size_curve,
     calibration_band,
     calibration_bins,
@@ -70,6 +71,7 @@ __all__ = [
     "LabelCalibrationDisplay",
     "Queries",
     "adaptive_bin_calibration_error",
+    "best_calibrated",
     "bin_size_curve",
     "calibration_band",
     "calibration_bins",

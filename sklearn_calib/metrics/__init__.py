@@ -1,6 +1,7 @@
 """Bins, errors, intervals, decompositions and the scorer."""
 
 from sklearn_calib.metrics._band import BandRegion, CalibrationBand, calibration_band
+from sklearn_calib.metrics._best_calibrated import best_calibrated
 from sklearn_calib.metrics._bin_sizes import BinSizeCurve, bin_size_curve, select_bin_size
 from sklearn_calib.metrics._bins import CalibrationBins, calibration_bins
 from sklearn_calib.metrics._compare import CalibrationComparison, compare_calibration
@@ -35,6 +36,7 @@ __all__ = [
     "ScoreDecomposition",
     "TooFewError",
     "adaptive_bin_calibration_error",
+    "best_calibrated",
     "bin_size_curve",
     "calibration_band",
     "calibration_bins",

@@ -1,4 +1,4 @@
-"""A conditional random field, trained by CRFsuite, that gives exact marginals."""
+"""A conditional random field that gives exact marginals."""
 
 from __future__ import annotations
 
@@ -11,16 +11,31 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from sklearn_calib._validation import Array, check_integer, check_number, check_option
-from sklearn_calib._validation_sequences import check_scores, check_tagged_sentences, flatten
+from sklearn_calib._validation import (
+    Array,
+    check_integer,
+    check_number,
+    check_option,
+    check_sample_weight,
+)
+from sklearn_calib._validation_sequences import (
+    check_scores,
+    check_tagged_sentences,
+    check_tokens,
+    flatten,
+)
 from sklearn_calib.queries._span_schemes import SCHEMES, read_scheme
 from sklearn_calib.sequence._crfsuite_file import CRFModel, parse_model
+from sklearn_calib.sequence._lattice_solver import OBJECTIVES, Objective, TokenMatrix, train
 from sklearn_calib.sequence._packing import starts_of
 from sklearn_calib.sequence._tagger import SequenceTagger
 from sklearn_calib.sequence._token_features import (
     FEATURES,
     WordFeatures,
+    by_head,
+    feature_index,
     read_features,
     ready_matrix,
     summed,
@@ -32,9 +47,10 @@ __all__ = ["CRFTagger"]
 class CRFTagger(SequenceTagger):
     """Linear-chain conditional random field with exact tag and tag-pair marginals.
 
-    It is trained by CRFsuite (L-BFGS) through sklearn-crfsuite. At prediction,
-    the weights are read from the model itself, and all sentences are scored at
-    once. Needs the extra `crf`.
+    It is trained by CRFsuite (L-BFGS) through sklearn-crfsuite, which needs the
+    extra `crf`; or on this package's own lattice, which takes sentence weights
+    and objectives other than likelihood. At prediction all sentences are scored
+    at once.
 
     Parameters
     ----------
@@ -62,6 +78,28 @@ class CRFTagger(SequenceTagger):
         not changed.
     verbose : bool, default=False
         Show the progress of training.
+    solver : {"crfsuite", "lattice"}, default="crfsuite"
+        Who trains. With the same objective both find the same weights. Only
+        "crfsuite" has an L1 penalty; only "lattice" has what follows.
+    objective : {"likelihood", "marginal", "calibrated", "softmax_margin"}, \
+            default="likelihood"
+        What training lowers, beside the L2 penalty. "likelihood" is the negative
+        log-likelihood of whole taggings. "marginal" is the summed log loss of
+        the marginals of the true tags [1]_, a proper score of the questions
+        that are asked of a tagger. "calibrated" adds `calibration_strength`
+        times the squared calibration error of the marginals, summed over
+        queries, with soft bins. "softmax_margin" is the likelihood of a model
+        to which each wrong tag looks better by `margin` [2]_.
+    calibration_strength : float, default=1.0
+        Weight of the calibration error under "calibrated".
+    margin : float, default=1.0
+        Cost of a wrong tag under "softmax_margin".
+    tol : float, default=1e-5
+        With solver "lattice", stop when ten iterations have lowered the
+        objective by less than this share of it: CRFsuite's own rule.
+    warm_start : bool, default=False
+        With solver "lattice", begin at the weights of the fit before, which
+        makes a path over c2 cheap.
 
     Attributes
     ----------
@@ -71,14 +109,26 @@ class CRFTagger(SequenceTagger):
         Tag pairs of the training sentences, most frequent first. For a wrapped
         model: the pairs it has a weight for, largest weight first.
     crf_ : sklearn_crfsuite.CRF
-        The model, as an object made on each access.
+        The model, as an object made on each access. Not with solver "lattice".
     model_ : bytes
-        The model, as CRFsuite saves it.
+        The model, as CRFsuite saves it. Not with solver "lattice".
+    n_iter_ : int
+        Iterations that training took. Only with solver "lattice".
+    objective_value_ : float
+        What training reached, with the penalty. Only with solver "lattice".
 
     See Also
     --------
     HMMTagger : A hidden Markov model.
     AdaptiveBinCalibrationError : Scorer for the calibration of its marginals.
+    CalibratedStructureCV : Recalibrates its marginals after training.
+
+    References
+    ----------
+    .. [1] S. Kakade, Y. W. Teh and S. Roweis (2002). An alternate objective
+       function for Markovian fields. ICML.
+    .. [2] K. Gimpel and N. A. Smith (2010). Softmax-margin CRFs: training
+       log-linear models with cost functions. NAACL.
 
     Examples
     --------
@@ -94,6 +144,14 @@ class CRFTagger(SequenceTagger):
     [('D', 'N'), ('N', 'V')]
     >>> tagger.predict_proba([["the", "dogs"]], unit="pair", pairs=1).round(2)
     array([[0.73]])
+
+    The same model by the other solver, and one that is trained on marginals:
+
+    >>> own = CRFTagger(c2=0.1, solver="lattice").fit(X, y)
+    >>> own.predict_proba([["the", "dogs"]], unit="pair", pairs=1).round(2)
+    array([[0.73]])
+    >>> CRFTagger(c2=0.1, solver="lattice", objective="marginal").fit(X, y).predict([["the"]])
+    [['D']]
     """
 
     def __init__(
@@ -106,6 +164,12 @@ class CRFTagger(SequenceTagger):
         all_possible_transitions: bool = False,
         constraints: str | None = None,
         verbose: bool = False,
+        solver: str = "crfsuite",
+        objective: str = "likelihood",
+        calibration_strength: float = 1.0,
+        margin: float = 1.0,
+        tol: float = 1e-5,
+        warm_start: bool = False,
     ) -> None:
         self.features = features
         self.c1 = c1
@@ -114,8 +178,19 @@ class CRFTagger(SequenceTagger):
         self.all_possible_transitions = all_possible_transitions
         self.constraints = constraints
         self.verbose = verbose
+        self.solver = solver
+        self.objective = objective
+        self.calibration_strength = calibration_strength
+        self.margin = margin
+        self.tol = tol
+        self.warm_start = warm_start
 
-    def fit(self, X: Iterable[Sequence[Any]], y: Iterable[Sequence[str]]) -> CRFTagger:
+    def fit(
+        self,
+        X: Iterable[Sequence[Any]],
+        y: Iterable[Sequence[str]],
+        sample_weight: ArrayLike | None = None,
+    ) -> CRFTagger:
         """Learn from tagged sentences.
 
         Parameters
@@ -124,25 +199,107 @@ class CRFTagger(SequenceTagger):
             The tokens of each sentence; with `features=None` their features.
         y : list of lists of str
             Their tags.
+        sample_weight : array-like of shape (n_sentences,), default=None
+            How often each sentence counts. Needs solver="lattice".
 
         Returns
         -------
         CRFTagger
             The fitted tagger.
         """
-        crf = self._new_crf()
+        check_option(self.solver, "solver", ("crfsuite", "lattice"))
+        check_option(self.objective, "objective", OBJECTIVES)
+        if self.solver == "crfsuite":
+            self._refuse_for_crfsuite(sample_weight)
+            crf = self._new_crf()
+        elif check_number(self.c1, "c1"):
+            raise ValueError(
+                f"c1={self.c1!r}: the lattice solver has no L1 penalty. Use solver='crfsuite', or "
+                "c2 alone."
+            )
         sentences, tags = check_tagged_sentences(X, y)
+        weight = check_sample_weight(sample_weight, len(tags))
+        if weight is not None:
+            # What does not count is not there: neither its words nor its tags.
+            kept = np.flatnonzero(weight)
+            weight = weight[kept]
+            sentences, tags = [sentences[i] for i in kept], [tags[i] for i in kept]
         allowed = _Allowed.under(self.constraints, np.unique(flatten(tags)))
         if allowed is not None:
             allowed.check(tags)
-        crf.fit(self._training_features(sentences), [list(map(str, row)) for row in tags])
+        if self.solver == "crfsuite":
+            crf.fit(self._training_features(sentences), [list(map(str, row)) for row in tags])
+            self._keep(Path(crf.modelfile.name).read_bytes())
+            self._training_log = crf.training_log_
+        else:
+            self._train_on_lattice(sentences, tags, weight)
         self._learn_tags(tags)
         self._features = self.features
-        self._keep(Path(crf.modelfile.name).read_bytes())
-        self._training_log = crf.training_log_
         self._wrapped = False
         self._allowed = allowed
         return self
+
+    def _refuse_for_crfsuite(self, sample_weight: ArrayLike | None) -> None:
+        """Refuse what CRFsuite does not have."""
+        asked = {
+            f"objective={self.objective!r}": self.objective != "likelihood",
+            "sample_weight": sample_weight is not None,
+            "warm_start=True": bool(self.warm_start),
+        }
+        for name, given in asked.items():
+            if given:
+                raise ValueError(f"{name} needs solver='lattice': CRFsuite does not have it.")
+
+    def _train_on_lattice(
+        self, sentences: list[Any], tags: Sequence[Sequence[str]], weight: Array | None
+    ) -> None:
+        """Learn the weights, leaving a model like the one that is read from CRFsuite's file."""
+        most = self.max_iterations
+        c2 = check_number(self.c2, "c2")
+        options: dict[str, Any] = {
+            "objective": Objective(
+                self.objective,
+                margin=check_number(self.margin, "margin"),
+                strength=check_number(self.calibration_strength, "calibration_strength"),
+            ),
+            "max_iterations": None if most is None else check_integer(most, "max_iterations"),
+            "tol": check_number(self.tol, "tol"),
+        }
+        labels = np.unique(flatten(tags))
+        features, attributes = self._token_matrix(sentences)
+        lengths = np.array([len(sentence) for sentence in sentences], dtype=np.intp)
+        start = self._model if self.warm_start and hasattr(self, "_parsed") else None
+        model, result = train(
+            features,
+            np.searchsorted(labels, flatten(tags)),
+            lengths,
+            np.ones(len(lengths)) if weight is None else weight,
+            attributes=attributes,
+            labels=[str(label) for label in labels],
+            c2=c2,
+            all_transitions=bool(self.all_possible_transitions),
+            start=start,
+            verbose=bool(self.verbose),
+            **options,
+        )
+        for name in ("model_", "_training_log"):  # of an earlier fit by CRFsuite
+            if hasattr(self, name):
+                delattr(self, name)
+        self._parsed = model
+        self.n_iter_ = int(result.nit)
+        self.objective_value_ = float(result.fun)
+
+    def _token_matrix(self, sentences: list[Any]) -> tuple[TokenMatrix, list[str]]:
+        """Return the attributes of the training tokens, and their names."""
+        if isinstance(self.features, str):
+            named = _named_features(self.features)
+            check_tokens(sentences)
+            attributes = named.names(flatten(sentences))
+            index = {name: i for i, name in enumerate(attributes)}
+            return TokenMatrix(named.factors(sentences, by_head(index), len(index))), attributes
+        ready = self._ready_features(sentences, self.features)
+        index = feature_index(ready)
+        return TokenMatrix([ready_matrix(ready, index)]), list(index)
 
     def _training_features(self, sentences: list[Any]) -> list[Any]:
         if isinstance(self.features, str):
@@ -207,7 +364,7 @@ class CRFTagger(SequenceTagger):
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
-        if "_parsed" in state:
+        if "_parsed" in state and "model_" in state:
             state = {**state, "_parsed": None}
         return state
 
@@ -219,7 +376,11 @@ class CRFTagger(SequenceTagger):
         long as it lives, and the tagger itself needs none.
         """
         if not hasattr(self, "model_"):
-            raise AttributeError("This CRFTagger is not fitted yet, so that it has no crf_.")
+            raise AttributeError(
+                "This CRFTagger has no crf_: it was trained on the lattice, not by CRFsuite."
+                if hasattr(self, "_parsed")
+                else "This CRFTagger is not fitted yet, so that it has no crf_."
+            )
         crf = self._new_crf()
         crf.modelfile.ensure_name()
         Path(crf.modelfile.name).write_bytes(self.model_)
@@ -240,7 +401,7 @@ class CRFTagger(SequenceTagger):
         model = self._model
         if isinstance(self._features, str):
             named = _named_features(self._features)
-            return named.scores(sentences, model.attributes, model.weights)
+            return named.scores(sentences, model.heads, model.weights)
         ready = ready_matrix(self._ready_features(sentences, self._features), model.attributes)
         if self._wrapped and ready.nnz == 0 and model.attributes:
             warnings.warn(

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from scipy import sparse
 
 from sklearn_calib._validation import Array
 from sklearn_calib._validation_sequences import MAX_SCORE
+from sklearn_calib.sequence._token_features import Heads, by_head
 
 __all__ = ["CRFModel", "parse_model"]
 
@@ -63,6 +65,14 @@ class CRFModel:
     weights: Any
     transitions: Array
     seen: Array
+
+    @cached_property
+    def heads(self) -> Heads:
+        """The rows of attributes that are named by a head and a value, such as "+1:w=the"."""
+        return by_head(self.attributes)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "heads"}
 
 
 def parse_model(data: bytes, name: str = "This") -> CRFModel:

@@ -12,7 +12,7 @@ import numpy as np
 
 from sklearn_calib._validation import Array
 
-__all__ = ["ImpossibleError", "log_backward", "log_forward", "softmax"]
+__all__ = ["ImpossibleError", "log_backward", "log_forward", "shares", "softmax"]
 
 
 class ImpossibleError(ValueError):
@@ -38,6 +38,14 @@ def softmax(x: Array) -> Array:
     """Return shares in proportion to the exponentials of all entries."""
     weight = np.exp(x - x.max())
     return weight / weight.sum()
+
+
+def shares(x: Array, axis: int) -> Array:
+    """Return shares along an axis; where all is impossible, zeros."""
+    top = x.max(axis=axis, keepdims=True)
+    weight = np.exp(x - np.where(np.isfinite(top), top, 0.0))
+    total = weight.sum(axis=axis, keepdims=True)
+    return weight / np.where(total > 0.0, total, 1.0)
 
 
 def log_forward(potentials: Array, transitions: Array, sentence: int) -> tuple[Array, float]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from sklearn_calib._validation import Array
 
-__all__ = ["Chunk", "chunks", "starts_of"]
+__all__ = ["Chunk", "chunks", "pair_rows", "starts_of"]
 
 # Small enough for the working arrays to stay in cache; measured with 47 tags.
 CHUNK_TOKENS = 4096
@@ -52,6 +52,12 @@ class Chunk:
         first = np.array([start for start, _ in self.steps[:-1]], dtype=np.intp)
         sizes = np.array([stop - start for start, stop in self.steps[1:]], dtype=np.intp)
         return np.repeat(first, sizes) + self.rank[self.steps[0][1] :]
+
+
+def pair_rows(chunk: Chunk) -> Array:
+    """Return the row, among all pairs of neighbours, of each packed row that has one before it."""
+    # Each sentence has one pair fewer than tokens, and so has each sentence before it.
+    return chunk.rows[chunk.later] - chunk.sentences[chunk.rank[chunk.later]] - 1
 
 
 def starts_of(lengths: Array) -> Array:

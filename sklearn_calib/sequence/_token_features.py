@@ -21,6 +21,8 @@ __all__ = [
     "FEATURES",
     "WordFeatures",
     "attributes_of",
+    "by_head",
+    "feature_index",
     "read_features",
     "ready_matrix",
     "summed",
@@ -41,7 +43,6 @@ _KINDS = _Kinds()
 _RUN = re.compile(r"(.)\1+", re.DOTALL)
 
 
-@lru_cache(maxsize=2**16)
 def _shape(word: str) -> str:
     """Return the kinds of characters, runs of one kind as one: "McDonald-95" is XxXx-0."""
     return _RUN.sub(r"\1", word.translate(_KINDS))
@@ -55,16 +56,32 @@ def _ends(word: str) -> list[str]:
     return [word[-n:] for n in range(1, min(4, len(word)) + 1)]
 
 
-# Each part of a word is a function that returns its values, mostly one.
-PARTS: dict[str, Callable[[str], Sequence[Any]]] = {
-    "w": lambda word: (word,),
-    "lower": lambda word: (word.lower(),),
-    "shape": lambda word: (_shape(word),),
-    "length": lambda word: (min(len(word), 12),),
-    "prefix": lambda word: _starts(word.lower()),
-    "suffix": lambda word: _ends(word.lower()),
-    "end": lambda word: (word[-3:],),
+# Each part of a word is a function that returns its values, mostly one. Words come again and
+# again, in one text and from text to text, and so their parts are remembered.
+PARTS: dict[str, Callable[[str], Sequence[str]]] = {
+    name: lru_cache(maxsize=2**16)(function)
+    for name, function in {
+        "w": lambda word: (word,),
+        "lower": lambda word: (word.lower(),),
+        "shape": lambda word: (_shape(word),),
+        "length": lambda word: (str(min(len(word), 12)),),
+        "prefix": lambda word: _starts(word.lower()),
+        "suffix": lambda word: _ends(word.lower()),
+        "end": lambda word: (word[-3:],),
+    }.items()
 }
+
+# Attributes by what they are about: the row of each value of, say, "-1:lower".
+Heads = Mapping[str, Mapping[str, int]]
+
+
+def by_head(index: Mapping[str, int]) -> Heads:
+    """Return the rows of attributes by the part before the first "=", and the value after it."""
+    heads: dict[str, dict[str, int]] = {}
+    for name, row in index.items():
+        head, _, value = name.partition("=")
+        heads.setdefault(head, {})[value] = row
+    return heads
 
 
 class WordFeatures:
@@ -101,10 +118,27 @@ class WordFeatures:
             result.append(rows)
         return result
 
-    def scores(
-        self, sentences: Sequence[Sequence[str]], index: Mapping[str, int], weights: Any
-    ) -> Array:
-        """Return the summed weights of each token's attributes, one row per token."""
+    def names(self, words: Iterable[str]) -> list[str]:
+        """Return every attribute that some token with these words around it may have."""
+        number = dict.fromkeys(words)
+        values = {part: _values(part, number)[2] for part in set(chain(*self.templates.values()))}
+        found: dict[str, None] = {}
+        for offset, parts in self.templates.items():
+            at = self._prefix(offset)
+            found[f"{at}edge"] = None
+            for part in parts:
+                found.update(dict.fromkeys(_c_string(f"{at}{part}={v}") for v in values[part]))
+        return list(found)
+
+    def factors(
+        self, sentences: Sequence[Sequence[str]], heads: Heads, n_attributes: int
+    ) -> tuple[Any, Any]:
+        """Return two sparse matrices whose product has one row per token, one column per attribute.
+
+        The first says which words stand around each token; the second, which
+        attributes a word has at its distance. The product itself has many more
+        entries than both.
+        """
         check_tokens(sentences)
         words = flatten(sentences)
         number = {word: i for i, word in enumerate(dict.fromkeys(words))}
@@ -120,19 +154,23 @@ class WordFeatures:
         for k, (offset, names) in enumerate(self.templates.items()):
             at = self._prefix(offset)
             rows.append(np.array([k * size + len(number)]))
-            columns.append(_columns([f"{at}edge"], index))
+            columns.append(_columns([""], heads.get(f"{at}edge", {})))
             for name in names:
                 who, which, values = parts[name]
                 rows.append(k * size + who)
-                columns.append(_columns([f"{at}{name}={v}" for v in values], index)[which])
+                columns.append(_columns(values, heads.get(f"{at}{name}", {}))[which])
             inside = np.flatnonzero((position + offset >= 0) & (position + offset < length))
             there[inside, k] = word[inside + offset]
         there += size * np.arange(distances)
-        table = _indicators(rows, columns, (size * distances, len(index))) @ weights
         ends = np.arange(0, there.size + 1, distances)
         shape = (len(words), size * distances)
-        which = sparse.csr_matrix((np.ones(there.size), there.ravel(), ends), shape=shape)
-        return which @ table.toarray()
+        around = sparse.csr_matrix((np.ones(there.size), there.ravel(), ends), shape=shape)
+        return around, _indicators(rows, columns, (size * distances, n_attributes))
+
+    def scores(self, sentences: Sequence[Sequence[str]], heads: Heads, weights: Any) -> Array:
+        """Return the summed weights of each token's attributes, one row per token."""
+        around, table = self.factors(sentences, heads, weights.shape[0])
+        return around @ (table @ weights).toarray()
 
 
 FEATURES = {
@@ -149,7 +187,7 @@ FEATURES = {
 }
 
 
-def _values(part: str, words: Iterable[str]) -> tuple[Array, Array, list[Any]]:
+def _values(part: str, words: Iterable[str]) -> tuple[Array, Array, list[str]]:
     """Return the word and the value behind each entry, and the distinct values."""
     entries = [PARTS[part](word) for word in words]
     values = list(chain.from_iterable(entries))
@@ -159,11 +197,11 @@ def _values(part: str, words: Iterable[str]) -> tuple[Array, Array, list[Any]]:
     return np.repeat(np.arange(len(entries)), sizes), which, list(number)
 
 
-def _columns(names: list[str], index: Mapping[str, int]) -> Array:
-    """Return the column of each attribute; -1 for one that the model lacks."""
-    if "\0" in "".join(names):
-        names = [_c_string(name) for name in names]
-    return np.fromiter(map(index.get, names, repeat(-1)), np.intp, len(names))
+def _columns(values: list[str], index: Mapping[str, int]) -> Array:
+    """Return the column of each value; -1 for one that the model lacks."""
+    if "\0" in "".join(values):
+        values = [_c_string(value) for value in values]
+    return np.fromiter(map(index.get, values, repeat(-1)), np.intp, len(values))
 
 
 def _indicators(rows: list[Array], columns: list[Array], shape: tuple[int, int]) -> Any:
@@ -231,6 +269,15 @@ def summed(attributes: Iterable[tuple[str, float]]) -> dict[str, float]:
     for name, value in attributes:
         total[name] = total.get(name, 0.0) + value
     return total
+
+
+def feature_index(sentences: Sequence[Sequence[Any]]) -> dict[str, int]:
+    """Return a column for each attribute, in the order in which they are met."""
+    index: dict[str, int] = {}
+    for item in read_features(sentences):
+        for name, _ in item:
+            index.setdefault(_c_string(name), len(index))
+    return index
 
 
 def ready_matrix(sentences: Sequence[Sequence[Any]], index: Mapping[str, int]) -> Any:

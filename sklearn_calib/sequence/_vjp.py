@@ -1,0 +1,174 @@
+"""Gradients of functions of marginals, with respect to the scores of the chain.
+
+Let f be a function of the marginals, and F(s) the sum over a state sequence s
+of the derivatives of f with respect to the marginals that s takes part in. The
+derivative of f with respect to a score is the covariance, under the chain, of F
+and of how often s uses that score. The expectations in it are those of the
+first-order expectation semiring (Li & Eisner 2009); they follow from two
+recursions like those of forward-backward itself.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sklearn_calib._validation import Array
+from sklearn_calib.sequence._log_recursions import log_backward, log_forward, shares
+from sklearn_calib.sequence._packing import Chunk, chunks, pair_rows, starts_of
+from sklearn_calib.sequence._scaled_recursions import Transitions, backward, forward
+
+__all__ = ["marginals_vjp"]
+
+
+def marginals_vjp(
+    potentials: Array,
+    log_transitions: Array,
+    lengths: Array,
+    cotangent: Array,
+    *,
+    pairs: Array | None = None,
+    pair_cotangent: Array | None = None,
+) -> tuple[Array, Array]:
+    """Return the gradients with respect to potentials and transitions.
+
+    The cotangents are the derivatives of a function with respect to the tag
+    marginals and to the marginals of chosen pairs. Everything is taken as checked.
+    """
+    transitions = Transitions(log_transitions)
+    to_potentials = np.empty_like(potentials)
+    to_transitions = np.zeros_like(log_transitions)
+    chosen = None
+    if pairs is not None and pair_cotangent is not None:
+        chosen = _Pairs(pairs, transitions.weights)
+    starts = starts_of(lengths)
+    for chunk in chunks(lengths):
+        slopes = cotangent[chunk.rows]
+        pair_slopes = None
+        if chosen is not None and pair_cotangent is not None:
+            pair_slopes = pair_cotangent[pair_rows(chunk)]
+        found, step, flagged = _chunk_vjp(
+            chunk, potentials, transitions, slopes, chosen, pair_slopes
+        )
+        to_potentials[chunk.rows] = found
+        to_transitions += step
+        for sentence in chunk.sentences[flagged].tolist():
+            where = slice(starts[sentence], starts[sentence] + lengths[sentence])
+            table = np.zeros((lengths[sentence] - 1, *log_transitions.shape))
+            if pairs is not None and pair_cotangent is not None:
+                own = pair_cotangent[where.start - sentence : where.stop - sentence - 1]
+                for p, (i, j) in enumerate(pairs):
+                    table[:, i, j] += own[:, p]
+            to_potentials[where], step = _log_vjp(
+                potentials[where], log_transitions, sentence, cotangent[where], table
+            )
+            to_transitions += step
+    return to_potentials, to_transitions
+
+
+class _Pairs:
+    """Chosen pairs of states, sorted so that those with one first or second state are summed."""
+
+    def __init__(self, pairs: Array, weights: Array) -> None:
+        self.first, self.second = pairs[:, 0], pairs[:, 1]
+        self.weights = weights[self.first, self.second]
+        self.k = len(weights)
+
+    def by(self, states: Array, columns: Array) -> Array:
+        """Return the sums of the columns whose pairs have the same state, for each state."""
+        total = np.zeros((len(columns), self.k))
+        order = np.argsort(states, kind="stable")
+        found, start = np.unique(states[order], return_index=True)
+        if len(found):
+            total[:, found] = np.add.reduceat(columns[:, order], start, axis=1)
+        return total
+
+
+def _chunk_vjp(
+    chunk: Chunk,
+    potentials: Array,
+    transitions: Transitions,
+    slopes: Array,
+    pairs: _Pairs | None,
+    pair_slopes: Array | None,
+) -> tuple[Array, Array, Array]:
+    """Return the gradients of a chunk, and the ranks of the sentences that need log space.
+
+    With prefix(t, j) the expected part of F up to token t given state j there, and
+    rest(t, j) that after it, `ahead` is alpha * prefix and `behind` is beta * rest:
+    no division is needed, and what is impossible adds nothing.
+    """
+    found = forward(chunk, potentials, transitions)
+    # What a token adds to a path's share; the backward recursion turns it into v in place.
+    with np.errstate(over="ignore"):  # of states that cannot be reached, and of flagged sentences
+        own = found.weights / found.scale[:, None]
+    if found.reach is not None:
+        own[~found.reach] = 0.0
+    gamma, v, flagged = backward(chunk, found, transitions, keep_alpha=True)
+    alpha, weights = found.alpha, transitions.weights
+    if len(flagged):
+        # Whatever is wrong with a flagged sentence, it reaches no sum over the others.
+        lost = np.isin(chunk.rank, flagged)
+        for part in (alpha, gamma, own, v):
+            part[lost] = 0.0
+    n = len(chunk.sentences)
+    # The rows that have a token before them come last: a slice needs no copy.
+    before, later = chunk.before, slice(chunk.steps[0][1], None)
+    expected = np.einsum("ij,ij->i", gamma, slopes)
+    total = np.bincount(chunk.rank, expected, minlength=n)
+    joint = None
+    if pairs is not None and pair_slopes is not None:
+        joint = alpha[before][:, pairs.first] * pairs.weights * v[later][:, pairs.second]
+        joint *= pair_slopes
+        total += np.bincount(chunk.rank[later], joint.sum(axis=1), minlength=n)
+    # With each sentence's mean taken out, covariances are plain expectations of products.
+    length = np.bincount(chunk.rank, minlength=n)
+    slopes -= (total / length)[chunk.rank][:, None]
+    ahead = alpha * slopes
+    v_slopes = np.multiply(v, slopes, out=slopes)
+    behind = np.zeros_like(alpha)
+    if joint is not None and pairs is not None and pair_slopes is not None:
+        step = alpha[before][:, pairs.first] * pairs.weights * pair_slopes
+        ahead[later] += pairs.by(pairs.second, step) * own[later]
+        step = v[later][:, pairs.second] * pairs.weights * pair_slopes
+        behind[before] += pairs.by(pairs.first, step)
+    for (start, _), (begin, end) in zip(chunk.steps, chunk.steps[1:], strict=False):
+        ahead[begin:end] += (ahead[start : start + end - begin] @ weights) * own[begin:end]
+    # Both terms of a later token go back through one product.
+    for (start, _), (begin, end) in zip(chunk.steps[-2::-1], chunk.steps[:0:-1], strict=True):
+        rest = v_slopes[begin:end]
+        rest += own[begin:end] * behind[begin:end]
+        behind[start : start + end - begin] += rest @ transitions.transposed
+    to_transitions = ahead[before].T @ v[later] + alpha[before].T @ v_slopes[later]
+    to_transitions *= weights
+    # The share of what follows is v / own; what is impossible has no share at all.
+    possible = True if found.reach is None else own > 0.0
+    np.divide(ahead, own, out=ahead, where=possible)
+    ahead *= v
+    alpha *= behind
+    ahead += alpha
+    if joint is not None and pairs is not None:
+        np.add.at(to_transitions, (pairs.first, pairs.second), joint.sum(axis=0))
+    return ahead, to_transitions, flagged
+
+
+def _log_vjp(
+    potentials: Array, log_transitions: Array, sentence: int, slopes: Array, pair_slopes: Array
+) -> tuple[Array, Array]:
+    """Return the gradients of one sentence, by conditional probabilities from log space."""
+    alpha, _ = log_forward(potentials, log_transitions, sentence)
+    beta = log_backward(potentials, log_transitions)
+    gamma = shares(alpha + beta, axis=1)
+    prefix, rest = slopes.copy(), np.zeros_like(slopes)
+    for t in range(1, len(alpha)):
+        # Where each state may have come from, and what the way there adds.
+        origin = shares(alpha[t - 1][:, None] + log_transitions, axis=0)
+        prefix[t] += (origin * (prefix[t - 1][:, None] + pair_slopes[t - 1])).sum(axis=0)
+    joint = np.empty((len(alpha) - 1, *log_transitions.shape))
+    for t in range(len(alpha) - 2, -1, -1):
+        onward = shares(log_transitions + potentials[t + 1] + beta[t + 1], axis=1)
+        rest[t] = (onward * (pair_slopes[t] + slopes[t + 1] + rest[t + 1])).sum(axis=1)
+        joint[t] = gamma[t][:, None] * onward
+    mean = float((gamma * slopes).sum() + (joint * pair_slopes).sum())
+    to_potentials = gamma * (prefix + rest - mean)
+    along = prefix[:-1, :, None] + pair_slopes + (slopes + rest)[1:, None, :] - mean
+    return to_potentials, (joint * along).sum(axis=0)
