@@ -89,8 +89,8 @@ class ReadingPlan(Result):
     >>> posterior = counts_from_probabilities(p, period=None, document=list("abcdef"))
     >>> plan = reading_plan(posterior, 3, random_state=0)
     >>> plan.documents
-    ('c', 'b', 'a')
-    >>> answered = plan.answered({"a": "yes", "b": "no", "c": "no"})
+    ('a', 'f', 'b')
+    >>> answered = plan.answered({"a": "yes", "b": "no", "f": "no"})
     >>> answered.n_answered
     3
     """

@@ -352,7 +352,7 @@ class CRFTagger(SequenceTagger):
 
     def _keep(self, model: bytes, name: str = "This") -> None:
         """Keep the bytes of a model, and what prediction needs of them."""
-        self._parsed: CRFModel | None = parse_model(model, name)
+        self._parsed = parse_model(model, name)
         self.model_ = model
 
     @property
