@@ -1,7 +1,8 @@
 """Explore a corpus: rules, counts and their posterior."""
 
 from sklearn_calib.explore._agent_rule import AgentRule
-from sklearn_calib.explore._corrected import CorrectedPosterior, CorrectionSummary
+from sklearn_calib.explore._corrected import CorrectedPosterior
+from sklearn_calib.explore._correction_summary import CorrectionSummary
 from sklearn_calib.explore._count_corpus import count_corpus
 from sklearn_calib.explore._count_documents import count_documents
 from sklearn_calib.explore._count_spans import SpanCounts, count_spans
