@@ -27,6 +27,7 @@ ROOMS = [
     "metrics",
     "queries",
     "_sklearn",
+    "_output",
     "_results",
     "_validation_documents",
     "_validation_sequences",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from typing import Self, cast
 
 import numpy as np
 from scipy import stats
@@ -23,7 +24,7 @@ from sklearn_calib.explore._correction_summary import CorrectionSummary
 from sklearn_calib.explore._difference import CountDifference, drawn_difference, outer_quantiles
 from sklearn_calib.explore._expected_width import ExpectedWidth, scaled_width
 from sklearn_calib.explore._keys import check_keys
-from sklearn_calib.explore._periods import places_of
+from sklearn_calib.explore._periods import Period, places_of
 from sklearn_calib.explore._posterior import CountPosterior, HitNumbers
 from sklearn_calib.explore._reading_plan import ReadingPlan, document_sizes
 from sklearn_calib.metrics import calibration_test
@@ -213,21 +214,19 @@ class CorrectedPosterior(CountPosterior):
             ),
         )
 
-    def total(self) -> CorrectedPosterior:
-        """Return the counts of all periods together."""
+    def _regrouped(self, period: Period, periods: Array, place: Array) -> Self:
+        plain = self.plain._regrouped(period, periods, place)
         if self.evidence.method == "design":
             # What limits the counts of small periods does not limit their sum.
-            return _corrected(self.plain.total(), self.evidence)
+            return cast(Self, _corrected(plain, self.evidence))
         found = self.correction
-        return _framed(
-            self.plain.total(),
-            self.evidence,
-            replace(
-                found,
-                draws=found.draws.sum(axis=1, keepdims=True),
-                mean=found.mean.sum(axis=0, keepdims=True),
-            ),
-        )
+        draws = np.zeros((len(found.draws), len(periods), len(self.keys)))
+        mean = np.zeros(draws.shape[1:])
+        np.add.at(mean, place, found.mean)
+        for old, new in enumerate(place):
+            draws[:, new] += found.draws[:, old]
+        better = _framed(plain, self.evidence, replace(found, draws=draws, mean=mean))
+        return cast(Self, better)
 
     def pool(
         self, groups: Mapping[Hashable, Iterable[Hashable]], *, how: str | None = None

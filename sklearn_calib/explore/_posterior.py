@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from scipy import stats
@@ -30,7 +30,15 @@ from sklearn_calib.explore._difference import CountDifference, drawn_difference,
 from sklearn_calib.explore._documents import SkippedDocument, UncertainDocument
 from sklearn_calib.explore._hits import Hits, SampledHits, concatenated
 from sklearn_calib.explore._keys import check_keys
-from sklearn_calib.explore._periods import PERIODS, Period, end_of, label_of, places_of
+from sklearn_calib.explore._periods import (
+    PERIODS,
+    Period,
+    coarsened,
+    end_of,
+    label_of,
+    longer_periods,
+    places_of,
+)
 from sklearn_calib.explore._poisson_binomial import NoUnitError
 
 if TYPE_CHECKING:
@@ -485,11 +493,51 @@ class CountPosterior(PlottedResult):
             hit_mentions=tuple(self.hit_mentions[i] for i in kept),
         )
 
-    def total(self) -> CountPosterior:
+    def total(self) -> Self:
         """Return the counts of all periods together."""
         whole = np.array(["all"], dtype=object)
-        place = np.zeros_like(self.document_period)
-        return replace(self, period=None, periods=whole, document_period=place)
+        return self._regrouped(None, whole, np.zeros(len(self.periods), dtype=np.int64))
+
+    def coarser(self, period: str) -> Self:
+        """Return the counts of longer periods, such as years in place of months.
+
+        Parameters
+        ----------
+        period : {"W", "M", "Q", "Y"}
+            Week, month, quarter or year. Periods of this kind must be made of
+            whole periods of the present kind: days make any other, months make
+            quarters and years, and weeks make none.
+
+        Returns
+        -------
+        CountPosterior
+            The counts by longer periods. Their intervals are narrower than sums
+            of the ends of intervals would be.
+
+        Examples
+        --------
+        >>> from sklearn_calib.explore import counts_from_probabilities
+        >>> p, month = [0.9, 0.5, 0.4], ["2003-01", "2003-04", "2004-01"]
+        >>> counts_from_probabilities(p, period=month).coarser("Y").period_labels
+        ['2003', '2004']
+        """
+        if period == self.period:
+            return self
+        longer = longer_periods(self.period)
+        if not isinstance(period, str) or len(period) != 1 or period not in longer:
+            kind = PERIODS[self.period] if isinstance(self.period, str) else "name"
+            can = ", ".join(f"{letter!r} ({PERIODS[letter]})" for letter in longer)
+            raise ValueError(
+                f"Counts by {kind} cannot become counts by period={period!r}; "
+                + (f"it should be one of {can}." if can else "there is no longer period for them.")
+            )
+        return self._regrouped(period, *coarsened(self.periods, str(self.period), period))
+
+    def _regrouped(self, period: Period, periods: Array, place: Array) -> Self:
+        """Return the counts of other periods, given in which of them each of these lies."""
+        return replace(
+            self, period=period, periods=periods, document_period=place[self.document_period]
+        )
 
     def corrected(
         self,

@@ -225,3 +225,30 @@ def test_unread_documents_of_a_plan_are_still_drawn():
     # More reading makes intervals narrower.
     narrower = BETTER.total().confidence_interval()
     assert narrower.high[0, 0] - narrower.low[0, 0] < high[0, 0] - low[0, 0]
+
+
+@pytest.mark.parametrize("method", ["recalibrated", "design"])
+def test_longer_periods_of_corrected_counts(method):
+    rng = np.random.default_rng(0)
+    p = rng.beta(0.3, 1.2, size=800)
+    month = [f"{2001 + i % 2}-{1 + i % 12:02d}" for i in range(800)]
+    posterior = counts_from_probabilities(p, period=month)
+    better = posterior.corrected(
+        read(posterior, rng.random(800) < p), method=method, n_draws=200, random_state=0
+    )
+    years = better.coarser("Y")
+    assert isinstance(years, CorrectedPosterior)
+    assert years.period_labels == ["2001", "2002"]
+    np.testing.assert_array_equal(years.plain.mean, posterior.coarser("Y").mean)
+    if method == "recalibrated":
+        # Months that were drawn together are added together.
+        places = [0] * 12 + [1] * 12
+        for year in (0, 1):
+            mine = better.samples[:, [i == year for i in places]].sum(axis=1)
+            np.testing.assert_allclose(years.samples[:, year], mine)
+    else:
+        again = posterior.coarser("Y").corrected(
+            read(posterior.coarser("Y"), rng.random(800) < p), method=method, random_state=0
+        )
+        assert years.samples.shape == (200, *again.mean.shape)
+    np.testing.assert_allclose(years.total().mean, better.total().mean)
