@@ -186,11 +186,11 @@ class Given(ClassifierMixin, BaseEstimator):
 
 
 def simulate(
-    law: str, shape: str, n: int, replications: int, peers: int, seed: int
+    law: str, shape: str, n: int, replications: range, peers: int, seed: int
 ) -> list[dict[str, Any]]:
     """Return one row per method: coverage, widths, and limits below 0."""
     seen: dict[str, list[list[float]]] = {}
-    for i in range(replications):
+    for i in replications:
         rng = np.random.default_rng([zlib.crc32(f"{law} {shape} {n}".encode()), seed, i])
         p, y = make(rng, law, shape)
         period = np.sort(rng.integers(N_PERIODS, size=len(p)))
@@ -230,6 +230,23 @@ def simulate(
             }
         )
     return rows
+
+
+def added(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows of one setting over the replications of two runs together."""
+    found = {row["method"]: row for row in old}
+    for row in new:
+        before = found.get(row["method"])
+        if before is not None:
+            n = (before["replications"], row["replications"])
+            row = row | {
+                name: round(float(np.average([before[name], value], weights=n)), 4)
+                for name, value in row.items()
+                if isinstance(value, float) and before[name] is not None
+            }
+            row["replications"] = sum(n)
+        found[row["method"]] = row
+    return list(found.values())
 
 
 # --- real text
@@ -303,6 +320,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     parser.add_argument("--replications", type=int, default=200)
     parser.add_argument("--peers", type=int, default=50, help="replications with other packages")
+    parser.add_argument(
+        "--first", type=int, default=0, help="first replication; above 0, results are added"
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--laws", nargs="+", default=list(LAWS))
     parser.add_argument("--shapes", nargs="+", default=[*ASKED, *NOT_ASKED])
@@ -324,15 +344,17 @@ def main() -> None:
         for law in options.laws:
             for shape in options.shapes:
                 for n in options.read:
-                    rows = simulate(
-                        law, shape, n, options.replications, options.peers, options.seed
-                    )
-                    asked = (law, shape, n)
-                    result["simulation"] = [
+                    numbers = range(options.first, options.first + options.replications)
+                    rows = simulate(law, shape, n, numbers, options.peers, options.seed)
+                    setting = (law, shape, n)
+                    old = [
                         row
                         for row in result["simulation"]
-                        if (row["law"], row["shape"], row["n"]) != asked
-                    ] + rows
+                        if (row["law"], row["shape"], row["n"]) == setting
+                    ]
+                    rest = [row for row in result["simulation"] if row not in old]
+                    rows = added(old, rows) if options.first else rows
+                    result["simulation"] = rest + rows
                     for row in rows:
                         print(*row.values(), flush=True)
                     save()

@@ -155,11 +155,12 @@ class _Alike:
             if not chosen.any():
                 continue
             chance = p[:, chosen]
+            sums = _sums(self.cell[chosen], self.weight[chosen], draws.shape[1])
             if chosen is alone:
-                drawn = (rng.random(chance.shape, dtype=np.float32) < chance).astype(np.float64)
+                yes = rng.random(chance.shape, dtype=np.float32) < chance
+                draws += yes.astype(np.float64) @ sums
             else:
-                drawn = rng.binomial(self.number[chosen], chance)
-            draws += drawn @ _sums(self.cell[chosen], self.weight[chosen], draws.shape[1])
+                draws += rng.binomial(self.number[chosen], chance) @ sums
 
 
 def _levels(
