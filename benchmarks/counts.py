@@ -15,6 +15,7 @@ another package.
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import time
 import warnings
@@ -27,9 +28,12 @@ import numpy as np
 from scipy.special import expit, logit
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from sklearn_calib.datasets import load_ark_tweets, load_conll2000
+from sklearn_calib.coref import Document, load_antecedent_model
+from sklearn_calib.datasets import load_ark_tweets, load_conll2000, load_gum
 from sklearn_calib.explore import (
     CountPosterior,
+    count_corpus,
+    count_documents,
     count_tags,
     counts_from_probabilities,
     reading_plan,
@@ -274,6 +278,53 @@ def tagged(data_home: str) -> Iterator[tuple[str, CountPosterior, Array]]:
             yield f"{corpus}, {name}", found, true_counts(gold, keys)
 
 
+def acts(document: Document, entity: Sequence[int]) -> list[str]:
+    """Return the verbs of which an entity with three mentions or more is the subject."""
+    if len(entity) < 3:
+        return []
+    found = set()
+    for i in entity:
+        head = document.mentions[i][2]
+        verb = document.heads[head]
+        subject = document.relations[head].startswith("nsubj")
+        if verb >= 0 and subject and document.upos[verb] == "VERB":
+            found.add(document.lemmas[verb])
+    return sorted(found)
+
+
+def raw_texts(path: Path) -> dict[str, str]:
+    """Return the texts of a CoNLL-U file as they were written, by document."""
+    found: dict[str, list[str]] = {}
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        for line in file:
+            name, _, value = line.partition(" = ")
+            if name == "# newdoc id":
+                sentences = found[value.strip()] = []
+            elif name == "# text":
+                sentences.append(value.strip())
+    return {name: " ".join(sentences) for name, sentences in found.items()}
+
+
+def events(data_home: str, parser: str) -> Iterator[tuple[str, CountPosterior, Array]]:
+    """Yield counts of events in GUM: of raw text, and those of its gold parses and entities."""
+    gold, texts = [], {}
+    for split in ("dev", "test"):
+        gold += load_gum(split=split, data_home=data_home, download=False).X
+        texts |= raw_texts(Path(data_home) / f"gum_{split}.conllu.gz")
+    truth = count_documents(gold, [[document.entities] for document in gold], acts, period=None)
+    verbs = truth.most_common(20)
+    counts = count_corpus(
+        [(texts[document.id], {"id": document.id}) for document in gold],
+        load_antecedent_model(),
+        acts,
+        parse=parser,
+        period=None,
+        keys=verbs,
+        random_state=0,
+    )
+    yield "GUM events, predicted parses", counts, true_counts(truth.select(verbs), verbs)
+
+
 def true_counts(gold: CountPosterior, keys: Sequence[Hashable]) -> Array:
     """Return how often each document has each key, of shape (n_documents, n_keys)."""
     table = np.zeros((len(gold.documents), len(keys)), dtype=np.int64)
@@ -328,7 +379,8 @@ def main() -> None:
     parser.add_argument("--shapes", nargs="+", default=[*ASKED, *NOT_ASKED])
     parser.add_argument("--read", nargs="+", type=int, default=[100, 300])
     parser.add_argument("--data-home", help="folder of the corpora (see load_conll2000)")
-    parser.add_argument("--only", choices=["simulation", "text"])
+    parser.add_argument("--parser", help="pipeline of train_parser.py, for events of GUM")
+    parser.add_argument("--only", choices=["simulation", "text", "events"])
     options = parser.parse_args()
 
     result: dict[str, Any] = {"simulation": [], "text": []}
@@ -339,7 +391,7 @@ def main() -> None:
         if options.out:
             options.out.write_text(json.dumps(result, indent=1) + "\n")
 
-    if options.only != "text":
+    if options.only in (None, "simulation"):
         start = time.perf_counter()
         for law in options.laws:
             for shape in options.shapes:
@@ -359,8 +411,11 @@ def main() -> None:
                         print(*row.values(), flush=True)
                     save()
         result["seconds"] = round(time.perf_counter() - start)
-    if options.only != "simulation" and options.data_home:
+    if options.only in (None, "text") and options.data_home:
         result["text"] = [held_gold(*found, 100, 20) for found in tagged(options.data_home)]
+    if options.only in (None, "events") and options.data_home and options.parser:
+        found = events(options.data_home, options.parser)
+        result["events"] = [held_gold(*some, 20, 20) for some in found]
     save()
 
 

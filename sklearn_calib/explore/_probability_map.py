@@ -20,11 +20,11 @@ _ROUNDED = 0.1
 # confident answers that are wrong.
 _INTERCEPT, _SLOPE, _SKEW = 1.5, 0.5, 0.35
 _INVENTED = (-3.0, 1.7)
-# The odds of the floor, relative to those of events: the median of a beta prime law of 1/2 and 1/2.
-# Where few documents without a trace were read, a prior must neither rule out that many events
-# are missed nor that none is: below the median this is Jeffreys' prior of a rare rate, r^(-1/2),
-# and above it falls as r^(-3/2). Parsers and mention finders miss 12 in a hundred events of GUM.
-_MISSED = np.log(0.3)
+# The odds of the floor: a beta prime law of 1/2 and 1/2, whose median is relative to the odds of
+# events, up to a limit. Where few documents without a trace were read, a prior must neither rule
+# out that many events are missed nor that none is: below the median this is Jeffreys' prior of a
+# rare rate, r^(-1/2), and above it falls as r^(-3/2).
+_MISSED, _MOST_MISSED = 0.3, 0.03
 _FREQUENCY = 0.05
 # A rough curve around all that: an Ornstein-Uhlenbeck process over the log-odds.
 _N_KNOTS, _RANGE = 10, 3.0
@@ -275,7 +275,8 @@ def _places(p: Array, code: Array, knots: Array, rate: Array) -> _Places:
     hats = np.column_stack([np.interp(x, knots, unit) for unit in np.eye(len(knots))])
     covariance = np.exp(-np.abs(knots[:, np.newaxis] - knots) / _RANGE)
     basis = hats @ np.linalg.cholesky(covariance)
-    floor = special.logit(np.clip(rate, 1e-6, 0.5)) + _MISSED
+    odds = special.expm1(-np.log1p(-np.clip(rate, 1e-6, 0.5)))
+    floor = np.log(np.minimum(_MISSED * odds, _MOST_MISSED))
     return _Places(np.log(inner), np.log1p(-inner), basis, code, floor)
 
 
