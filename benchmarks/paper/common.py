@@ -37,7 +37,11 @@ def rounded(value: Any) -> Any:
     if isinstance(value, (int, np.integer)):
         return int(value)
     if isinstance(value, (float, np.floating)):
-        return round(float(value), 6) if np.isfinite(value) else None
+        # Six decimals, and of what is smaller than a thousandth four digits.
+        number = float(value)
+        if not np.isfinite(number):
+            return None
+        return round(number, 6) if abs(number) >= 1e-3 else float(f"{number:.4g}")
     return value
 
 
