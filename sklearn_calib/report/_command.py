@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from sklearn_calib._files import FileError
+from sklearn_calib._output import check_output, exit_code
 from sklearn_calib._results import printable
 from sklearn_calib._validation import Array
 from sklearn_calib._version import __version__
-from sklearn_calib.report._output import check_output, exit_code
 from sklearn_calib.report._read import as_labels, as_numbers, read_columns
 from sklearn_calib.report._report import Report, calibration_report
 

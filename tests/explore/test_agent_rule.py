@@ -5,26 +5,11 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from sklearn_calib.coref import Document
 from sklearn_calib.datasets import make_event_corpus
 from sklearn_calib.explore import AgentRule, count_documents, country_lexicon
+from tests.explore.parses import parse
 
 LEXICON = country_lexicon()
-
-
-def parse(text, mentions, **options):
-    """Make a document from word/lemma/upos/head/relation, heads counting from 1 as in CoNLL-U."""
-    rows = [word.split("/") for word in text.split()]
-    return Document(
-        "demo",
-        [row[0] for row in rows],
-        lemmas=[row[1] for row in rows],
-        upos=[row[2] for row in rows],
-        heads=[int(row[3]) - 1 for row in rows],
-        relations=[row[4] for row in rows],
-        mentions=mentions,
-        **options,
-    )
 
 
 ACTIVE = parse(

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from sklearn_calib.report import _output
+from sklearn_calib import _output
+from sklearn_calib._output import check_output, exit_code, write_whole
 from sklearn_calib.report._command import main
-from sklearn_calib.report._output import check_output, exit_code, write_whole
 from tests.report.files import run, write
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 
 
 def test_a_file_is_whole_or_not_there(tmp_path, monkeypatch):

@@ -1,4 +1,4 @@
-"""What commands write: whole files or none, and nothing that a terminal would obey."""
+"""What is written: whole files or none, and nothing that a terminal would obey."""
 
 from __future__ import annotations
 
@@ -20,12 +20,18 @@ _OURS = b"<meta name='generator' content='sklearn-calib "
 
 
 def check_output(
-    path: Path, *, inputs: Iterable[Path] = (), force: bool = False, option: str = "--out"
+    path: Path,
+    *,
+    inputs: Iterable[Path] = (),
+    force: bool = False,
+    option: str = "--out",
+    forced: str = "--force",
 ) -> None:
-    """Refuse a place where a command should not write, before it has done any work.
+    """Refuse a place where nothing should be written, before any work is done.
 
     A page that this package wrote may be replaced by a new one. Any other file is
-    replaced with `force` only, and the files that are read never are.
+    replaced with `force` only, and the files that are read never are. Messages call
+    the place `option`, and say that `forced` would replace a file.
     """
     if not path.parent.is_dir():
         raise FileError(f"{option} {path}: there is no folder {path.parent}.")
@@ -38,8 +44,8 @@ def check_output(
             raise FileError(f"{option} {path} is the file of predictions itself.")
     if not force and path.is_file() and not _may_be_replaced(path):
         raise FileError(
-            f"{option} {path} is there already, and sklearn-calib did not write it. Pass --force "
-            "to replace it, or name another file."
+            f"{option} {path} is there already, and sklearn-calib did not write it. Pass "
+            f"{forced} to replace it, or name another file."
         )
 
 
