@@ -320,7 +320,7 @@ def _in_our_words() -> Iterator[None]:
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
-        warnings.showwarning = warn  # type: ignore[assignment]  # it takes the rest as it is
+        warnings.showwarning = warn
         try:
             yield
         except (RuntimeError, TypeError, ValueError) as error:
