@@ -33,8 +33,8 @@ def stages(found: Row) -> str:
             ]
         )
     title = (
-        "From raw text, stage by stage: Wikinews 2005–2008, verbs attack, bomb and raid, CPU time of "
-        "one process"
+        "From raw text, stage by stage: Wikinews 2005–2008, verbs attack, bomb and raid, CPU time "
+        "of one process"
     )
     first, parse = found["stages"]["prefilter"], found["stages"]["parse"]
     return paragraphs(
@@ -50,9 +50,9 @@ def command(found: Row) -> str:
     return (
         f"On the {row['documents']:,} articles of Wikinews 2005–2008 this took "
         f"{row['cpu_seconds']:,.0f} seconds of CPU time in one process, from raw text to a page of "
-        f"{row['page_megabytes']:.1f} MB: {row['documents_per_second']:,.0f} articles a second, and "
-        f"at most {row['peak_megabytes']:,} MB of memory, most of which is taken by spaCy and the "
-        "packages that are loaded.\n"
+        f"{row['page_megabytes']:.1f} MB: {row['documents_per_second']:,.0f} articles a second, "
+        f"and at most {row['peak_megabytes']:,} MB of memory, most of which is taken by spaCy and "
+        "the packages that are loaded.\n"
     )
 
 
