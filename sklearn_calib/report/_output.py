@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from sklearn_calib._files import FileError
 from sklearn_calib._results import printable
 from sklearn_calib._version import __version__
 
-__all__ = ["GENERATOR", "check_output", "exit_code", "write_whole"]
+__all__ = ["GENERATOR", "check_output", "exit_code"]
 
 # In the head of every page: it tells pages of this package from the files of others.
 GENERATOR = f"<meta name='generator' content='sklearn-calib {__version__}'>"
@@ -48,39 +47,6 @@ def _may_be_replaced(path: Path) -> bool:
     with path.open("rb") as file:
         start = file.read(1000)
     return not start or _OURS in start
-
-
-def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file so that it is there whole or not at all, whatever happens meanwhile.
-
-    It is written under another name in the same folder, and then given its own.
-    """
-    data = content.encode() if isinstance(content, str) else content
-    # A link stays a link, to a new file.
-    target = path.resolve()
-    if target.exists() and not target.is_file():
-        target.write_bytes(data)  # a device or a pipe, such as /dev/stdout
-        return
-    handle, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", dir=target.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, _mode(target))
-        os.replace(name, target)
-    except BaseException:
-        os.unlink(name)
-        raise
-
-
-def _mode(target: Path) -> int:
-    """Return the permissions that the file has, or would have if it were made by open."""
-    if target.exists():
-        return target.stat().st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
 
 
 def exit_code(command: Callable[[], None]) -> int:

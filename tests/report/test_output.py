@@ -10,42 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from sklearn_calib.report import _output
 from sklearn_calib.report._command import main
-from sklearn_calib.report._output import check_output, exit_code, write_whole
+from sklearn_calib.report._output import check_output, exit_code
 from tests.report.files import run, write
 
 ROOT = Path(__file__).parents[2]
-
-
-def test_a_file_is_whole_or_not_there(tmp_path, monkeypatch):
-    path = tmp_path / "page.html"
-    write_whole(path, "first")
-    assert path.read_text() == "first"
-
-    def fail(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(_output.os, "replace", fail)
-    with pytest.raises(KeyboardInterrupt):
-        write_whole(path, "second")
-    assert path.read_text() == "first"
-    assert list(tmp_path.iterdir()) == [path]
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="permissions and links")
-def test_permissions_and_links_are_kept(tmp_path):
-    path, link = tmp_path / "page.html", tmp_path / "latest.html"
-    write_whole(path, "first")
-    plain = tmp_path / "plain"
-    plain.write_text("")
-    assert path.stat().st_mode == plain.stat().st_mode
-    path.chmod(0o640)
-    link.symlink_to(path)
-    write_whole(link, "second")
-    assert link.is_symlink()
-    assert path.read_text() == "second"
-    assert path.stat().st_mode & 0o777 == 0o640
 
 
 def test_files_of_others_are_left_alone(tmp_path, capsys):
