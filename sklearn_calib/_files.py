@@ -1,11 +1,9 @@
-"""Text files, plain or packed: what they may expand to, where one is damaged; whole files."""
+"""Text files, plain or packed: what they may expand to, and where one is damaged."""
 
 from __future__ import annotations
 
 import gzip
 import io
-import os
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -14,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any, cast
 
-__all__ = ["FileError", "open_text", "shortened", "unpacked", "write_whole", "zip_texts"]
+__all__ = ["FileError", "open_text", "shortened", "unpacked", "zip_texts"]
 
 # A packed file may expand to 64 MB, or to a hundred times its size if that is more. Text packs to a
 # third or a tenth; what packs far better was made to fill a memory.
@@ -209,36 +207,3 @@ def zip_texts(
         ) from None
     except zipfile.BadZipFile as error:
         raise FileError(f"{path} cannot be read; it is damaged or cut off ({error}).") from None
-
-
-def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file so that it is there whole or not at all, whatever happens meanwhile.
-
-    It is written under another name in the same folder, and then given its own.
-    """
-    data = content.encode() if isinstance(content, str) else content
-    # A link stays a link, to a new file.
-    target = path.resolve()
-    if target.exists() and not target.is_file():
-        target.write_bytes(data)  # a device or a pipe, such as /dev/stdout
-        return
-    handle, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", dir=target.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, _mode(target))
-        os.replace(name, target)
-    except BaseException:
-        os.unlink(name)
-        raise
-
-
-def _mode(target: Path) -> int:
-    """Return the permissions that the file has, or would have if it were made by open."""
-    if target.exists():
-        return target.stat().st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask

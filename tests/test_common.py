@@ -27,6 +27,8 @@ ROOMS = [
     "metrics",
     "queries",
     "_sklearn",
+    "_html",
+    "_output",
     "_results",
     "_validation_documents",
     "_validation_sequences",

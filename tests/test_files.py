@@ -1,21 +1,12 @@
-"""Files that are damaged or made to fill a memory; files that are there whole or not at all."""
+"""Files that are damaged, or made to fill a memory."""
 
 import gzip
 import struct
-import sys
 import zipfile
 
 import pytest
 
-from sklearn_calib import _files
-from sklearn_calib._files import (
-    FREE_EXPANSION,
-    FileError,
-    open_text,
-    shortened,
-    write_whole,
-    zip_texts,
-)
+from sklearn_calib._files import FREE_EXPANSION, FileError, open_text, shortened, zip_texts
 from tests.limits import within_limits
 
 
@@ -150,33 +141,3 @@ def test_messages_stay_short():
     assert shortened("a" * 10**6) == repr("a" * 60) + "..."
     assert len(shortened(list(range(10**5)))) == 63
     assert shortened(7) == "7"
-
-
-def test_a_file_is_whole_or_not_there(tmp_path, monkeypatch):
-    path = tmp_path / "page.html"
-    write_whole(path, "first")
-    assert path.read_text() == "first"
-
-    def fail(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(_files.os, "replace", fail)
-    with pytest.raises(KeyboardInterrupt):
-        write_whole(path, "second")
-    assert path.read_text() == "first"
-    assert list(tmp_path.iterdir()) == [path]
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="permissions and links")
-def test_permissions_and_links_are_kept(tmp_path):
-    path, link = tmp_path / "page.html", tmp_path / "latest.html"
-    write_whole(path, "first")
-    plain = tmp_path / "plain"
-    plain.write_text("")
-    assert path.stat().st_mode == plain.stat().st_mode
-    path.chmod(0o640)
-    link.symlink_to(path)
-    write_whole(link, "second")
-    assert link.is_symlink()
-    assert path.read_text() == "second"
-    assert path.stat().st_mode & 0o777 == 0o640

@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_calib._files import FileError, shortened, write_whole
+from sklearn_calib._files import FileError, shortened
+from sklearn_calib._output import write_whole
 from sklearn_calib._version import __version__
 from sklearn_calib.explore._counting import Counted
 from sklearn_calib.explore._fingerprint import fingerprint

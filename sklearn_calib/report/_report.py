@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_calib._files import write_whole
+from sklearn_calib._output import write_whole
 from sklearn_calib._results import ConfidenceInterval, Result, percent, pvalue_text
 from sklearn_calib._validation import RandomState
 from sklearn_calib.display import AdaptiveCalibrationDisplay

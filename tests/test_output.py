@@ -10,11 +10,42 @@ from pathlib import Path
 
 import pytest
 
+from sklearn_calib import _output
+from sklearn_calib._output import check_output, exit_code, write_whole
 from sklearn_calib.report._command import main
-from sklearn_calib.report._output import check_output, exit_code
 from tests.report.files import run, write
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
+
+
+def test_a_file_is_whole_or_not_there(tmp_path, monkeypatch):
+    path = tmp_path / "page.html"
+    write_whole(path, "first")
+    assert path.read_text() == "first"
+
+    def fail(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_output.os, "replace", fail)
+    with pytest.raises(KeyboardInterrupt):
+        write_whole(path, "second")
+    assert path.read_text() == "first"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="permissions and links")
+def test_permissions_and_links_are_kept(tmp_path):
+    path, link = tmp_path / "page.html", tmp_path / "latest.html"
+    write_whole(path, "first")
+    plain = tmp_path / "plain"
+    plain.write_text("")
+    assert path.stat().st_mode == plain.stat().st_mode
+    path.chmod(0o640)
+    link.symlink_to(path)
+    write_whole(link, "second")
+    assert link.is_symlink()
+    assert path.read_text() == "second"
+    assert path.stat().st_mode & 0o777 == 0o640
 
 
 def test_files_of_others_are_left_alone(tmp_path, capsys):
@@ -41,7 +72,7 @@ def test_places_that_are_refused(tmp_path):
     with pytest.raises(ValueError, match="is a folder; name a file"):
         check_output(tmp_path)
     (tmp_path / "in.csv").write_text("a")
-    with pytest.raises(ValueError, match="is the file of predictions itself"):
+    with pytest.raises(ValueError, match="is one of the files that are read"):
         check_output(tmp_path / "in.csv", inputs=[tmp_path / "in.csv"], force=True)
 
 
@@ -51,6 +82,12 @@ def test_an_interrupt_is_one_line(capsys):
 
     assert exit_code(command) == 130
     assert capsys.readouterr() == ("", "interrupted; nothing was written.\n")
+
+    def told():
+        raise KeyboardInterrupt("interrupted after\n3 documents")
+
+    assert exit_code(told) == 130
+    assert capsys.readouterr() == ("", "interrupted after 3 documents\n")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no signals of this kind")
