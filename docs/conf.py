@@ -97,7 +97,16 @@ def skip_inherited(app, what, name, obj, skip, options):
 def make(app):
     """Write the tables of measured numbers, the runs of commands and the pictures of pages."""
     folder = Path(__file__).parent / "_make"
-    for name in ("tables", "paper_tables", "events_tables", "report_runs", "pictures"):
+    for name in (
+        "tables",
+        "paper_tables",
+        "events_tables",
+        "questions_tables",
+        "claims_tables",
+        "raw_text_tables",
+        "report_runs",
+        "pictures",
+    ):
         runpy.run_path(str(folder / f"{name}.py"), run_name="__main__")
 
 

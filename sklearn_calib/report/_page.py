@@ -8,9 +8,9 @@ from base64 import b64encode
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from sklearn_calib._output import GENERATOR
 from sklearn_calib.display import BinSizeDisplay, LabelCalibrationDisplay
 from sklearn_calib.metrics import LabelCalibration
-from sklearn_calib.report._output import GENERATOR
 
 if TYPE_CHECKING:
     from sklearn_calib.report._report import Report

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from sklearn_calib.report import _output
+from sklearn_calib import _output
+from sklearn_calib._output import check_output, exit_code, write_whole
 from sklearn_calib.report._command import main
-from sklearn_calib.report._output import check_output, exit_code, write_whole
 from tests.report.files import run, write
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 
 
 def test_a_file_is_whole_or_not_there(tmp_path, monkeypatch):
@@ -72,7 +72,7 @@ def test_places_that_are_refused(tmp_path):
     with pytest.raises(ValueError, match="is a folder; name a file"):
         check_output(tmp_path)
     (tmp_path / "in.csv").write_text("a")
-    with pytest.raises(ValueError, match="is the file of predictions itself"):
+    with pytest.raises(ValueError, match="is one of the files that are read"):
         check_output(tmp_path / "in.csv", inputs=[tmp_path / "in.csv"], force=True)
 
 
@@ -82,6 +82,12 @@ def test_an_interrupt_is_one_line(capsys):
 
     assert exit_code(command) == 130
     assert capsys.readouterr() == ("", "interrupted; nothing was written.\n")
+
+    def told():
+        raise KeyboardInterrupt("interrupted after\n3 documents")
+
+    assert exit_code(told) == 130
+    assert capsys.readouterr() == ("", "interrupted after 3 documents\n")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no signals of this kind")

@@ -1,4 +1,4 @@
-"""What commands write: whole files or none, and nothing that a terminal would obey."""
+"""What is written: whole files or none, and nothing that a terminal would obey."""
 
 from __future__ import annotations
 
@@ -20,12 +20,18 @@ _OURS = b"<meta name='generator' content='sklearn-calib "
 
 
 def check_output(
-    path: Path, *, inputs: Iterable[Path] = (), force: bool = False, option: str = "--out"
+    path: Path,
+    *,
+    inputs: Iterable[Path] = (),
+    force: bool = False,
+    option: str = "--out",
+    forced: str = "--force",
 ) -> None:
-    """Refuse a place where a command should not write, before it has done any work.
+    """Refuse a place where nothing should be written, before any work is done.
 
     A page that this package wrote may be replaced by a new one. Any other file is
-    replaced with `force` only, and the files that are read never are.
+    replaced with `force` only, and the files that are read never are. Messages call
+    the place `option`, and say that `forced` would replace a file.
     """
     if not path.parent.is_dir():
         raise FileError(f"{option} {path}: there is no folder {path.parent}.")
@@ -35,11 +41,11 @@ def check_output(
         return
     for given in inputs:
         if given.exists() and path.samefile(given):
-            raise FileError(f"{option} {path} is the file of predictions itself.")
+            raise FileError(f"{option} {path} is one of the files that are read.")
     if not force and path.is_file() and not _may_be_replaced(path):
         raise FileError(
-            f"{option} {path} is there already, and sklearn-calib did not write it. Pass --force "
-            "to replace it, or name another file."
+            f"{option} {path} is there already, and sklearn-calib did not write it. Pass "
+            f"{forced} to replace it, or name another file."
         )
 
 
@@ -91,8 +97,9 @@ def exit_code(command: Callable[[], None]) -> int:
     except BrokenPipeError:
         # Whoever read the output has read enough. Nothing may be written at exit either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except KeyboardInterrupt:
-        print("interrupted; nothing was written.", file=sys.stderr)
+    except KeyboardInterrupt as error:  # some of them say how far they were
+        said = " ".join(str(error).split()) or "interrupted; nothing was written."
+        print(printable(said), file=sys.stderr)
         return 130
     except (ImportError, OSError, TypeError, ValueError) as error:
         print(f"error: {printable(' '.join(str(error).split()))}", file=sys.stderr)
