@@ -809,10 +809,26 @@ def training_speed(found: Row) -> str:
                 [("time", *(f"{row['ratio']:.1f}" for row in rows))],
             )
         )
+    if "memory" in found:
+        rows = found["memory"]
+        parts.append(
+            table(
+                "Peak memory of training on the lattice, rich features, CoNLL-2000",
+                ("sentences", *(f"{row['sentences']:,}" for row in rows)),
+                [
+                    ("MB", *(f"{row['peak_mb']:.0f}" for row in rows)),
+                    (
+                        "KB per token",
+                        *(f"{1e3 * row['peak_mb'] / row['tokens']:.1f}" for row in rows),
+                    ),
+                ],
+            )
+        )
     if "path" in found:
         path = found["path"]
         parts.append(
-            f"A path over {len(path['penalties'])} penalties by warm starts took "
+            f"A path over {len(path['penalties'])} penalties by warm starts, on "
+            f"{path['sentences']:,} sentences of CoNLL-2000 with rich features, took "
             f"{path['warm_seconds']:.0f} seconds, separate fits {path['alone_seconds']:.0f} "
             f"(ratio {path['ratio']:.2f}); the objectives they reached differ by at most "
             f"{100 * path['largest_relative_gap']:.2f} %."
