@@ -56,8 +56,8 @@ def test_folds_of_ones_own():
         (part,) = hold_out(
             Recorder(), cv=[fold], weight=weight, fit_options={"sample_weight": weight}
         )
-        assert part.X == X[6:]
-        assert part.model.X_ == X[:6]
+        assert X[6:] == part.X
+        assert X[:6] == part.model.X_
         assert part.weight.tolist() == [6.0, 7.0, 8.0, 9.0]
 
 
