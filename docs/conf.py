@@ -56,6 +56,7 @@ sphinx_gallery_conf = {
             "plot_sample_size.py",
             "plot_compare_models.py",
             "plot_recalibration.py",
+            "plot_training.py",
             "plot_groups.py",
             "plot_corpus_counts.py",
             "plot_counts_page.py",
