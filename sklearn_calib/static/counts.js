@@ -324,7 +324,7 @@
         drawList();
         list.querySelectorAll("ol.documents button")[before].focus();
       }}, `Show ${Math.min(more, PAGE)} more of ${plural(found.length, "document")}`) : "",
-      left ? make("p", {class: "soft"}, `${plural(left, "more document")} with little to say ${left === 1 ? "is" : "are"} not listed; together they add ${amount(adds)} to the expected count.`) : "",
+      left ? make("p", {class: "soft"}, `${plural(left, "more document")} with little to say ${left === 1 ? "is" : "are"} not listed; ${state.corrected ? "given the model" : "together"} they add ${amount(adds)} to the expected count.`) : "",
       others > 0 ? make("p", {class: "soft"}, `In ${found.length + left ? "the other " : ""}${plural(others, "document")} the model found nothing of the kind${state.corrected && s.mean[k][i] > 0 ? "; what it may have missed there is part of the corrected count" : ""}.`) : "");
   }
   list.addEventListener("keydown", event => {
