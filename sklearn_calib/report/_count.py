@@ -207,7 +207,7 @@ def count(options: argparse.Namespace) -> None:
             on_error=options.on_error,
             n_jobs=options.jobs,
             total=None if options.quiet else corpus.count(),
-            verbose=0 if options.quiet else 1 + sys.stderr.isatty(),
+            verbose=0 if options.quiet else 1,
             random_state=options.seed,
         )
         plan, corrected = _reading(options, posterior)
