@@ -100,6 +100,8 @@ def make(app):
         "tables",
         "paper_tables",
         "events_tables",
+        "questions_tables",
+        "claims_tables",
         "raw_text_tables",
         "report_runs",
         "pictures",

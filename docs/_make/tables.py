@@ -411,64 +411,6 @@ def speed(result: Row) -> str:
     )
 
 
-# --- thesis_studies.json
-
-
-def thesis_bin_size(studies: Row) -> str:
-    by_truth = studies["bin_sizes"]
-    first = next(iter(by_truth.values()))
-    header = ["queries per bin"]
-    for truth in by_truth:
-        header += [f"{truth}, plug-in", f"{truth}, debiased"]
-    body = []
-    for i, size in enumerate(first["bin_size"]):
-        cells = [f"{size:,}"]
-        for study in by_truth.values():
-            cells += [f"{study['plug_in'][i]:.4f}", f"{study['debiased'][i]:.4f}"]
-        body.append(cells)
-    for name, key, text in (
-        ("truth", "true_error", ".4f"),
-        ("``select_bin_size``", "selected", ","),
-    ):
-        cells = [name]
-        for study in by_truth.values():
-            cells += [format(study[key], text), ""]
-        body.append(cells)
-    title = (
-        f"Calibration error of {first['n']:,} queries with {studies['law']} predictions, by bin "
-        "size. The last rows give the true error and the size that ``select_bin_size`` chooses"
-    )
-    return table(title, header, body)
-
-
-def thesis_sample_size(studies: Row) -> str:
-    parts, held, total = [], {"plug_in": 0, "debiased": 0}, 0
-    for truth, rows in studies["sample_sizes"].items():
-        body = [
-            [
-                f"{row['n']:,}",
-                f"{row['plug_in']:.4f}",
-                interval(row["plug_in_interval"]),
-                f"{row['debiased']:.4f}",
-                interval(row["debiased_interval"]),
-            ]
-            for row in rows
-        ]
-        header = ["N", "plug-in", "Algorithm 2", "debiased", "default interval"]
-        parts.append(table(f"{truth}: true error {rows[0]['true_error']:.4f}", header, body))
-        total += len(rows)
-        for kind in held:
-            held[kind] += sum(
-                row[f"{kind}_interval"][0] <= row["true_error"] <= row[f"{kind}_interval"][1]
-                for row in rows
-            )
-    note = (
-        f"Of these {total} samples, the default 95 % interval holds the true error in "
-        f"{held['debiased']}, and the interval of Algorithm 2 in {held['plug_in']}."
-    )
-    return paragraphs(note, *parts)
-
-
 # --- sequence_speed.json
 
 
@@ -973,13 +915,6 @@ MAKERS: tuple[Maker, ...] = (
     ),
     ("spans", "spans.json", spans, "benchmarks/spans.py"),
     ("spans_recalibrated", "spans.json", spans_recalibrated, "benchmarks/spans.py"),
-    ("thesis_bin_size", "thesis_studies.json", thesis_bin_size, "benchmarks/thesis_studies.py"),
-    (
-        "thesis_sample_size",
-        "thesis_studies.json",
-        thesis_sample_size,
-        "benchmarks/thesis_studies.py",
-    ),
     *(
         (function.__name__, "counts.json", function, "benchmarks/counts.py")
         for function in (counts_methods, counts_settings, counts_text)

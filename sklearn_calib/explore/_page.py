@@ -134,11 +134,9 @@ def _sentence(plain: CountPosterior, better: CorrectedPosterior | None, level: f
     text += f"{plain._source}. "
     if plain.n_samples == 1:
         return f"{text}One sample makes no interval."
-    text += (
-        f"Intervals hold the true count with a probability of {percent(level)}, {plain._rests_on}"
-    )
+    text += f"The intervals have a level of {percent(level)}, {plain._rests_on}"
     if better is not None:
-        text += f"; those of corrected counts, {better._rests_on}"
+        text += f" for plain counts, and {better._rests_on}"
     return f"{text}."
 
 

@@ -121,6 +121,8 @@ def _grain(
 
 def _places(short: CountPosterior, long: CountPosterior) -> list[int]:
     """Return in which of the long periods each of the short ones lies."""
+    if len(long.periods) == len(short.periods):
+        return list(range(len(short.periods)))
     if not isinstance(long.period, str):
         return [0] * len(short.periods)
     after = np.searchsorted(long.periods, short.periods, side="right")

@@ -31,8 +31,8 @@ _SAMPLES = 100
 _LINKS, _LEAST = 8, 0.05
 # Documents with more mentions have no links: their number grows with the square.
 _MOST_MENTIONS = 1500
-# Entities that are shown for each key.
-_ENTITIES = 3
+# Entities that are shown for each key beside the best, and the least share of samples of these.
+_ENTITIES, _RARE = 3, 0.05
 
 Documents = Iterable[Any] | Callable[[], Iterable[Any]]
 
@@ -275,9 +275,11 @@ def _reasons(
     for i, entity in enumerate(entities):
         for key in as_keys(bound(tuple(matter[entity].tolist())), f"Document {document.id!r}"):
             found.setdefault(key, []).append((bool(is_best[i]), int(often[i]), i))
-    reasons = []
+    reasons: list[dict[str, Any]] = []
     for key, seen in found.items():
-        for chosen, times, i in sorted(seen, reverse=True)[:_ENTITIES]:
+        seen.sort(reverse=True)
+        likely = [one for one in seen if one[0] or one[1] >= _RARE * len(analysis.samples)]
+        for chosen, times, i in (likely or seen[:1])[:_ENTITIES]:
             members = tuple(matter[entities[i]].tolist())
             matches = [m for m in _explained(rule, document, members) if m.key == key]
             reasons.append(
@@ -291,7 +293,10 @@ def _reasons(
                     "tokens": _marked(matches, written),
                 }
             )
-    return sorted(reasons, key=lambda reason: -reason["share"])
+    shares: dict[str, float] = {}
+    for reason in reasons:
+        shares[reason["key"]] = shares.get(reason["key"], 0.0) + reason["share"]
+    return sorted(reasons, key=lambda reason: (-shares[reason["key"]], reason["key"]))
 
 
 def _explained(rule: Any, document: Document, entity: tuple[int, ...]) -> list[Any]:

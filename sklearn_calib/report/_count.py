@@ -38,6 +38,8 @@ _OPTIONS = {
     "parse=": "--spacy ",
     "n_samples": "--samples",
     "n_jobs": "--jobs",
+    "random_state": "--seed",
+    "checkpoint ": "--checkpoint ",
 }
 
 
@@ -131,6 +133,12 @@ def _add_counting(group: Any) -> None:
     group.add_argument("--jobs", type=int, metavar="N", help="processes; -1 for one per core")
     group.add_argument("--seed", type=int, default=0, metavar="N", help="default: 0")
     group.add_argument(
+        "--checkpoint",
+        type=Path,
+        metavar="FOLDER",
+        help="keep what was counted there, so that the same command goes on after a crash",
+    )
+    group.add_argument(
         "--undated", choices=("raise", "skip"), default="raise", help="texts without a date"
     )
     group.add_argument(
@@ -208,6 +216,7 @@ def count(options: argparse.Namespace) -> None:
             n_jobs=options.jobs,
             total=None if options.quiet else corpus.count(),
             verbose=0 if options.quiet else 1,
+            checkpoint=options.checkpoint,
             random_state=options.seed,
         )
         plan, corrected = _reading(options, posterior)

@@ -44,7 +44,7 @@
           if (event.target.checked) state.keys.add(i); else state.keys.delete(i);
           drawPanels();
         },
-      }), own(key), make("span", {class: "soft"}, amount(total.plain.mean[i].reduce((a, b) => a + b)))));
+      }), own(key), make("span", {class: "soft sum"})));
     const set = on => {
       for (const box of boxes) {
         if (box.hidden) continue;
@@ -140,7 +140,7 @@
 
   function panel(k, width, most, n) {
     const g = grain(), s = series(g), color = state.corrected && g.corrected ? " corrected" : "";
-    const yTicks = ticks(Math.max(most, 1), n === 1 ? 5 : 3, 1);
+    const yTicks = ticks(Math.max(most, 1), n === 1 ? 5 : 4, 1);
     const plot = frame({width, height: n === 1 ? 300 : 200, top: 22, label: `${unit}${per()}`, yTicks});
     const {svg, y} = plot, size = g.labels.length;
     const slot = (plot.right - plot.left) / size;
@@ -190,13 +190,18 @@
   }
 
   function drawPanels() {
+    controls.querySelectorAll(".sum").forEach((node, k) => {
+      node.textContent = amount(series(total).mean[k].reduce((a, b) => a + b));
+    });
     const chosen = [...state.keys].sort((a, b) => a - b), g = grain();
     const active = document.activeElement && document.activeElement.closest
       ? document.activeElement.closest(".panel") : null;
     const again = active ? active.dataset.key : null;
-    panels.classList.toggle("one", chosen.length === 1);
     const room = panels.clientWidth || root.clientWidth;
-    const columns = chosen.length === 1 ? 1 : Math.max(1, Math.floor((room + 25.6) / (352 + 25.6)));
+    /* As many columns as fit, and no more than fill the rows evenly. */
+    const fit = Math.max(1, Math.min(chosen.length, Math.floor((room + 25.6) / (330 + 25.6))));
+    const columns = Math.ceil(chosen.length / Math.ceil(chosen.length / fit)) || 1;
+    panels.style.gridTemplateColumns = `repeat(${columns}, minmax(0, 1fr))`;
     const width = Math.max(260, Math.floor((room - (columns - 1) * 25.6) / columns));
     const most = Math.max(0, ...chosen.map(k => tops(g, k)));
     panels.replaceChildren(...chosen.map(k => panel(k, width, state.same ? most : tops(g, k), chosen.length)));
@@ -297,12 +302,12 @@
     const others = g.documents[i] - found.length - left;
     const s = series(g);
     list.replaceChildren(
-      make("h2", {tabindex: "-1"}, own(D.keys[k]), `, ${label}: ${plural(found.length + left, "document")}`),
+      make("h2", {tabindex: "-1"}, own(D.keys[k]), `, ${label}: ${plural(found.length + left, "document")} that may count`),
       make("p", {class: "soft"}, describe(k, i).split("\n").slice(1).join("; ") + "."),
       make("div", {class: "where"},
         choose("Key", D.keys, k, at => { state.key = at; redo(); }),
         choose("Period", g.labels, i, at => { state.period = at; redo(); })),
-      radio("sort", "Most", [["p", D.several ? "occurrences" : "probable"], ["sd", "uncertain"]],
+      radio("sort", "Order", [["p", D.several ? "most occurrences first" : "most probable first"], ["sd", "least certain first"]],
         state.uncertain ? "sd" : "p", value => { state.uncertain = value === "sd"; state.shown = PAGE; drawList();
           list.querySelector("input:checked").focus(); }),
       make("p", {class: "soft"}, D.several ? "Occurrences ± standard deviation"
@@ -427,9 +432,8 @@
   function drawReasons(content) {
     const reasons = content.reasons;
     if (!reasons) return [];
-    const head = make("h3", {}, "Why it counts");
-    if (!reasons.length) return [head, make("p", {class: "soft"}, "The rule holds for no entity of this text.")];
-    return [head, make("ul", {class: "reasons"}, reasons.map(reason => {
+    if (!reasons.length) return [make("p", {class: "soft"}, "The rule holds for no entity of this text.")];
+    return [make("p", {class: "soft"}, "The rule holds for these entities:"), make("ul", {class: "reasons"}, reasons.map(reason => {
       const when = reason.samples > 1
         ? `${reason.best ? "in the single best analysis; " : ""}in ${Math.round(reason.share * reason.samples)} of ${reason.samples} fresh samples`
         : "every mention alone";
@@ -462,7 +466,13 @@
     rows.document.forEach((at, r) => { if (at === d) mine.push(r); });
     mine.sort((a, b) => probability(b) - probability(a));
     const content = hasText.has(d) ? data(`text-${d}`) : null;
-    const parts = content ? [...drawText(content), ...drawReasons(content)]
+    const says = [mine.length ? make("p", {}, mine.slice(0, 12).map((r, i) => [i ? "; " : "", own(D.keys[rows.key[r]]), " ",
+      make("b", {}, D.several ? amount(expected(r)) : chance(probability(r)))]).flat())
+      : make("p", {class: "soft"}, "The model found none of the keys here."),
+    ...(content ? drawReasons(content) : [])];
+    /* Who is to answer should not be told the answer first. */
+    const blind = inPlan.has(d) && !answers.has(d);
+    const parts = content ? drawText(content)
       : [make("p", {class: "note"}, D.texts.length ? "The text of this document was not kept in the page."
         : "The page was written without texts.")];
     if (content && content.cut) parts.splice(1, 0, make("p", {class: "note"}, "The text is longer; this is its beginning."));
@@ -470,10 +480,9 @@
       make("h2", {tabindex: "-1"}, own(titleOf(d))),
       make("p", {class: "soft"}, own(docs.id[d]), ` · ${D.grains[0].labels[docs.period[d]]}`,
         docs.weight ? ` · counts ${amount(docs.weight[d])}` : "", wasRead.has(d) ? " · read by hand" : ""),
-      mine.length ? make("p", {}, mine.slice(0, 12).map((r, i) => [i ? "; " : "", own(D.keys[rows.key[r]]), " ",
-        make("b", {}, D.several ? amount(expected(r)) : chance(probability(r)))]).flat())
-        : make("p", {class: "soft"}, "The model found none of the keys here."),
-      ...drawQuestions(d), ...parts);
+      ...drawQuestions(d), ...parts,
+      make("details", {id: "says", open: !blind}, make("summary", {}, make("h3", {}, "What the model says")),
+        blind ? make("p", {class: "soft"}, "Better looked at once the questions are answered.") : null, says));
   }
   reader.addEventListener("keydown", event => {
     if (event.key !== "Escape") return;

@@ -32,7 +32,7 @@ const whole = n => n.toLocaleString("en");
 function amount(value) {
   if (value === null || value === undefined) return "unknown";
   if (Number.isInteger(value)) return whole(value);
-  const digits = Math.abs(value) < 100 ? 2 : 1;
+  const digits = Math.abs(value) < 9.995 ? 2 : 1;
   return value.toLocaleString("en", {minimumFractionDigits: digits, maximumFractionDigits: digits});
 }
 function chance(p) {
@@ -51,10 +51,10 @@ function showTip(text, x, y) {
   const {width, height} = tip.getBoundingClientRect();
   const left = Math.max(8, Math.min(x - width / 2, innerWidth - width - 8));
   const above = y - height - 12;
-  tip.style.left = `${left}px`;
-  tip.style.top = `${above > 4 ? above : Math.min(y + 18, innerHeight - height - 4)}px`;
+  const top = above > 4 ? above : Math.min(y + 18, innerHeight - height - 4);
+  tip.style.left = `${left + scrollX}px`;
+  tip.style.top = `${top + scrollY}px`;
 }
 const hideTip = () => { tip.hidden = true; };
 const say = text => { spoken.textContent = text; };
-addEventListener("scroll", hideTip, {passive: true});
 addEventListener("keydown", event => { if (event.key === "Escape") hideTip(); });

@@ -117,6 +117,24 @@ def test_parsed_text_and_options_of_the_rule(parsed, tmp_path, capsys):
     capsys.readouterr()
 
 
+def test_a_run_goes_on_after_a_crash(parsed, tmp_path, capsys):
+    half, counts, folder = tmp_path / "half.conllu", tmp_path / "counts.csv", tmp_path / "run"
+    text = parsed.read_text()
+    half.write_text(text[: text.index("# newdoc id = news-00030")] + "# newdoc id = x\n1\tbroken")
+    options = ["--checkpoint", folder, "--quiet", "--model", "none"]
+    assert run(half, *options) == 2
+    assert "half.conllu, line" in capsys.readouterr().err
+    assert run(parsed, *options, "--csv", counts) == 0
+    assert (folder / "counted.jsonl").read_text().count("\n") == 61
+    assert run(parsed, *options[2:], "--csv", tmp_path / "whole.csv") == 0
+    assert counts.read_text() == (tmp_path / "whole.csv").read_text()
+    capsys.readouterr()
+    assert run(parsed, *options, "--seed", 1, "--verbs", "seize") == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"error: --checkpoint {folder} is of another run: ")
+    assert "another rule, --seed. Pass the same" in said
+
+
 def test_reading_and_correction(parsed, tmp_path, capsys):
     plan, questions = tmp_path / "plan.json", tmp_path / "read.csv"
     counts = tmp_path / "counts.csv"
