@@ -15,7 +15,7 @@
 
 takes about five minutes on one core, and leaves paper_open_questions.json in
 benchmarks/results/ and a figure in docs/_static/. The taggers of CoNLL-2000 are those of
-matched.py, which must have run before; those of the tweets are chosen as in ablation.py.
+matched.py, which must have run before. --only runs some parts and keeps the others.
 """
 
 from __future__ import annotations
@@ -85,31 +85,42 @@ def coverage(law: str, kind: str, strength: float, n: int, rng: Any) -> dict[str
 # --- the second and the third question
 
 BLOCKS = 20
-SAMPLES = 200
+SAMPLES = 100
 LEAST = 1.0  # counts that the raw model expects at least so often
 
 
-def taggers(options: Any) -> dict[str, Any]:
-    """Return fitted taggers with the sentences to recalibrate and to test them."""
+def news_tagger(kind: str, options: Any) -> Any:
+    """Return a tagger of matched.py with the sentences to recalibrate and to test it."""
     train, dev, test = corpus(options.loader)
+    if kind == "HMM":
+        return HMMTagger(unknown="dirichlet").fit(*train), dev, test
     chosen = json.loads((RESULTS / "paper_matched.json").read_text("utf-8"))
     n = chosen["sentences"]["CRF"]
-    hmm = HMMTagger(unknown="dirichlet").fit(*train)
-    found = {
-        "CoNLL-2000, HMM": (hmm, dev, test),
-        "CoNLL-2000, CRF": (crf(chosen["c2"]).fit(train[0][:n], train[1][:n]), dev, test),
-    }
-    tweets = [load_ark_tweets(split=s, **options.loader) for s in ("train", "dev", "test")]
-    train, dev, test = ((part.X, part.y) for part in tweets)
-    for name, tagger in {
-        "tweets, HMM": HMMTagger(
-            transition_pseudocount=0.1, emission_pseudocount=0.1, unknown="dirichlet"
-        ),
-        "tweets, CRF-basic": CRFTagger(c2=1.0, max_iterations=100),
-        "tweets, CRF-advanced": CRFTagger(features="rich", c2=0.01, max_iterations=100),
-    }.items():
-        found[name] = (tagger.fit(*train), dev, test)
-    return found
+    return crf(chosen["c2"]).fit(train[0][:n], train[1][:n]), dev, test
+
+
+def tweet_tagger(tagger: Any, options: Any) -> Any:
+    """Return a tagger of tweets with the tweets to recalibrate and to test it."""
+    parts = [load_ark_tweets(split=s, **options.loader) for s in ("train", "dev", "test")]
+    train, dev, test = ((part.X, part.y) for part in parts)
+    return tagger.fit(*train), dev, test
+
+
+TAGGERS: dict[str, Callable[[Any], Any]] = {
+    "CoNLL-2000, HMM": lambda options: news_tagger("HMM", options),
+    "CoNLL-2000, CRF": lambda options: news_tagger("CRF", options),
+    "tweets, HMM": lambda options: tweet_tagger(
+        HMMTagger(transition_pseudocount=0.1, emission_pseudocount=0.1, unknown="dirichlet"),
+        options,
+    ),
+    "tweets, CRF-basic": lambda options: tweet_tagger(
+        CRFTagger(c2=1.0, max_iterations=100), options
+    ),
+    "tweets, CRF-advanced": lambda options: tweet_tagger(
+        CRFTagger(features="rich", c2=0.01, max_iterations=100), options
+    ),
+}
+SIMULATION = "simulation"
 
 
 def decoding(model: Any, test: Any) -> dict[str, Any]:
@@ -140,29 +151,28 @@ def decoding(model: Any, test: Any) -> dict[str, Any]:
 def block_counts(model: Any, test: Any, seed: int) -> dict[str, Any]:
     """Return the true, expected, drawn and single best number of each tag in each block."""
     X, y = test
-    classes = model.classes_.tolist()
-    column = {tag: j for j, tag in enumerate(classes)}
+    classes = np.asarray(model.classes_)
     block = np.arange(len(X)) * BLOCKS // len(X)
     of_token = np.repeat(block, [len(sentence) for sentence in X])
 
     def table(tags: Any) -> Any:
-        codes = np.array([column.get(tag, len(classes)) for tag in tags])
-        cells = np.zeros((BLOCKS, len(classes) + 1))
-        np.add.at(cells, (of_token, codes), 1)
-        return cells[:, :-1]
+        """Count tags, one row of them for each sample, by block."""
+        tags = np.atleast_2d(tags)
+        place = np.minimum(np.searchsorted(classes, tags), len(classes) - 1)
+        known = classes[place] == tags
+        sample = np.arange(len(tags))[:, None]
+        cell = (sample * BLOCKS + of_token) * len(classes) + place
+        counts = np.bincount(cell[known], minlength=len(tags) * BLOCKS * len(classes))
+        return counts.reshape(len(tags), BLOCKS, len(classes))
 
-    def flat(sentences: Any) -> Any:
-        return [tag for sentence in sentences for tag in sentence]
-
-    expected = np.zeros((BLOCKS, len(classes)))
-    np.add.at(expected, of_token, model.predict_proba(X))
-    drawn = model.sample(X, SAMPLES, random_state=seed)
-    samples = np.stack([table(flat(sentence[i] for sentence in drawn)) for i in range(SAMPLES)])
+    proba = model.predict_proba(X)
+    expected = np.stack([proba[of_token == k].sum(axis=0) for k in range(BLOCKS)])
+    drawn = np.concatenate(model.sample(X, SAMPLES, random_state=seed), axis=1)
     return {
-        "true": table(flat(y)),
+        "true": table(np.concatenate(y))[0],
         "expected": expected,
-        "best": table(flat(model.predict(X))),
-        "spread": samples.std(axis=0, ddof=1),
+        "best": table(np.concatenate(model.predict(X)))[0],
+        "spread": table(drawn).std(axis=0, ddof=1),
     }
 
 
@@ -205,50 +215,74 @@ def study_tagger(name: str, parts: Any, seed: int) -> list[dict[str, Any]]:
     return rows
 
 
-def run(options: Any) -> dict[str, Any]:
-    rng = np.random.default_rng(options.seed)
+def simulate(seed: int) -> list[dict[str, Any]]:
+    rng = np.random.default_rng(seed)
     settings = [("rare", "slope"), ("rare", "shift"), ("even", "slope")]
-    simulated = [
+    return [
         coverage(law, kind, strength, n, rng)
         for law, kind in settings
         for strength in STRENGTHS[kind]
         for n in DOCUMENTS
     ]
-    rows = []
-    for name, parts in taggers(options).items():
-        rows += study_tagger(name, parts, options.seed)
-    return {
+
+
+def run(options: Any) -> dict[str, Any]:
+    path = options.out / "paper_open_questions.json"
+    parts = json.loads(path.read_text("utf-8")) if options.only and path.exists() else {}
+    found: dict[str, Any] = {
         "corpora": CORPORA,
         "truths": TRUTHS,
-        "coverage": simulated,
+        "coverage": parts.get("coverage", []),
         "blocks": BLOCKS,
         "samples": SAMPLES,
-        "taggers": rows,
+        "taggers": parts.get("taggers", []),
     }
+    wanted = options.only or [SIMULATION, *TAGGERS]
+    if SIMULATION in wanted:
+        found["coverage"] = simulate(options.seed)
+    for name, make in TAGGERS.items():
+        if name in wanted:
+            rows = study_tagger(name, make(options), options.seed)
+            found["taggers"] = [row for row in found["taggers"] if row["tagger"] != name] + rows
+    order = list(TAGGERS)
+    found["taggers"].sort(key=lambda row: order.index(row["tagger"]))
+    return found
 
 
 def draw(found: dict[str, Any]) -> dict[str, Any]:
     import matplotlib.pyplot as plt
 
+    if not found["coverage"]:
+        return {}
     titles = {
-        ("rare", "slope"): "events rare, too bold or too timid",
-        ("rare", "shift"): "events rare, too high or too low",
-        ("even", "slope"): "yes and no alike, bold or timid",
+        ("rare", "slope"): ("rare events", "too bold  ←  calibration error  →  too timid", 1.0),
+        ("rare", "shift"): ("rare events", "too high  ←  calibration error  →  too low", 0.0),
+        ("even", "slope"): (
+            "yes and no alike",
+            "too bold  ←  calibration error  →  too timid",
+            1.0,
+        ),
     }
     figure, axes = plt.subplots(1, 3, figsize=(10.5, 3.9), layout="constrained", sharey=True)
-    for ax, (key, title) in zip(axes, titles.items(), strict=True):
+    for ax, (key, (title, label, neutral)) in zip(axes, titles.items(), strict=True):
         some = [row for row in found["coverage"] if (row["law"], row["distortion"]) == key]
         for n, colour in zip(DOCUMENTS, ("#56B4E9", "#0072B2", "#D55E00"), strict=True):
-            rows = sorted((r for r in some if r["documents"] == n), key=lambda row: row["error"])
-            ax.plot([row["error"] for row in rows], [row["exact"] for row in rows], "o-",
-                    markersize=4, color=colour, label=f"{n:,} documents")  # fmt: skip
+            rows = sorted((r for r in some if r["documents"] == n), key=lambda r: r["strength"])
+            x = [row["error"] * np.sign(row["strength"] - neutral) for row in rows]
+            ax.plot(x, [row["exact"] for row in rows], "o-", markersize=4, color=colour,
+                    label=f"{n:,} documents")  # fmt: skip
         ax.axhline(0.95, color="black", linestyle="--", linewidth=1)
-        ax.set(title=title, xlabel="calibration error", ylim=(0, 1.03))
+        ax.xaxis.set_major_formatter(lambda value, _: f"{abs(value):.2g}")
+        ax.set(title=title, xlabel=label, ylim=(0, 1.03))
         ax.spines[["top", "right"]].set_visible(False)
     axes[0].set_ylabel("95 % intervals that hold the count")
-    axes[0].legend(frameon=False)
+    axes[2].legend(frameon=False, loc="lower center")
     return {"open_questions": figure}
 
 
 if __name__ == "__main__":
-    main(__doc__, "open_questions", run, draw)
+    main(
+        __doc__, "open_questions", run, draw,
+        only={"nargs": "+", "choices": [SIMULATION, *TAGGERS],
+              "help": "some parts alone; the others are kept as they are"},
+    )  # fmt: skip
