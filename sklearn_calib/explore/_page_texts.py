@@ -16,7 +16,7 @@ from sklearn_calib.coref import Document
 from sklearn_calib.coref._clusters import best_entities, draw_entities, links, pair_counts
 from sklearn_calib.coref._parse_texts import Parse, as_parser
 from sklearn_calib.coref._raw_text import RawText, as_raw_text, is_raw_text
-from sklearn_calib.explore._keys import as_keys
+from sklearn_calib.explore._keys import as_keys, key_name
 from sklearn_calib.explore._rule_answers import EntityRule, distinct_entities
 
 # Bytes of all texts with what is marked in them; the rest of a page needs a few megabytes.
@@ -284,7 +284,7 @@ def _reasons(
             matches = [m for m in _explained(rule, document, members) if m.key == key]
             reasons.append(
                 {
-                    "key": str(key),
+                    "key": key_name(key),
                     "best": chosen,
                     "share": times / len(analysis.samples),
                     "samples": len(analysis.samples),

@@ -495,6 +495,7 @@
   const inPlan = new Map(plan ? plan.documents.map((d, i) => [d, i]) : []);
   const asked = new Map();      // document -> list of questions
   const answers = new Map();    // document -> map of key to answer
+  const named = key => plan.names[plan.keys.indexOf(key)] || key;
   const store = plan ? `sklearn-calib ${plan.fingerprint}` : "";
   let unsaved = false;
   if (plan) {
@@ -560,13 +561,13 @@
         }))
         : make("span", {class: "choices"}, question.key === "" ? null : option("yes", "yes"),
           option(D.several ? "0" : "no", question.key === "" ? "none of the keys" : "no"));
-      return make("fieldset", {}, make("legend", {}, question.key === "" ? "Any key?" : own(question.key)), choices,
+      return make("fieldset", {}, make("legend", {}, question.key === "" ? "Any key?" : own(named(question.key))), choices,
         value === undefined ? null : make("button", {type: "button", onclick: () => { set(""); drawDocument(); }}, "Take back"),
         make("span", {class: "soft"}, own(question.why)));
     };
     const open = plan.keys.filter(key => !questions.some(q => q.key === key));
     const other = open.length ? make("div", {class: "where"}, make("label", {}, "Another key ",
-      make("select", {id: "other-key"}, open.map(key => make("option", {value: key}, key)))),
+      make("select", {id: "other-key"}, open.map(key => make("option", {value: key}, named(key))))),
     make("button", {type: "button", onclick: () => {
       ask(d, document.getElementById("other-key").value, D.several ? "1" : "yes");
       keep();
