@@ -49,7 +49,7 @@ bench: $(VENV)/.installed-all ## measure speed against the peers that are instal
 
 clean: ## remove .venv and everything that was built
 	rm -rf $(VENV) .nox .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist demo_output
-	rm -rf docs/_build docs/_pictures docs/_tables docs/auto_examples docs/generated docs/sg_execution_times.rst
+	rm -rf docs/_build docs/_pages docs/_pictures docs/_tables docs/auto_examples docs/generated docs/sg_execution_times.rst
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.created:

@@ -14,6 +14,7 @@ from sklearn_calib.explore._expected_width import ExpectedWidth
 from sklearn_calib.explore._lexicon import Lexicon, LexiconMatch, country_lexicon
 from sklearn_calib.explore._posterior import CountPosterior
 from sklearn_calib.explore._reading_plan import ReadingPlan, reading_plan
+from sklearn_calib.explore._rule_match import RuleMatch
 from sklearn_calib.explore._rule_queries import rule_queries
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "Lexicon",
     "LexiconMatch",
     "ReadingPlan",
+    "RuleMatch",
     "SkippedDocument",
     "SpanCounts",
     "UncertainDocument",
