@@ -41,7 +41,7 @@ def check_output(
         return
     for given in inputs:
         if given.exists() and path.samefile(given):
-            raise FileError(f"{option} {path} is the file of predictions itself.")
+            raise FileError(f"{option} {path} is one of the files that are read.")
     if not force and path.is_file() and not _may_be_replaced(path):
         raise FileError(
             f"{option} {path} is there already, and sklearn-calib did not write it. Pass "
@@ -97,8 +97,9 @@ def exit_code(command: Callable[[], None]) -> int:
     except BrokenPipeError:
         # Whoever read the output has read enough. Nothing may be written at exit either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except KeyboardInterrupt:
-        print("interrupted; nothing was written.", file=sys.stderr)
+    except KeyboardInterrupt as error:  # some of them say how far they were
+        said = " ".join(str(error).split()) or "interrupted; nothing was written."
+        print(printable(said), file=sys.stderr)
         return 130
     except (ImportError, OSError, TypeError, ValueError) as error:
         print(f"error: {printable(' '.join(str(error).split()))}", file=sys.stderr)

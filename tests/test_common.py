@@ -27,6 +27,7 @@ ROOMS = [
     "metrics",
     "queries",
     "_sklearn",
+    "_html",
     "_output",
     "_results",
     "_validation_documents",

@@ -72,7 +72,7 @@ def test_places_that_are_refused(tmp_path):
     with pytest.raises(ValueError, match="is a folder; name a file"):
         check_output(tmp_path)
     (tmp_path / "in.csv").write_text("a")
-    with pytest.raises(ValueError, match="is the file of predictions itself"):
+    with pytest.raises(ValueError, match="is one of the files that are read"):
         check_output(tmp_path / "in.csv", inputs=[tmp_path / "in.csv"], force=True)
 
 
@@ -82,6 +82,12 @@ def test_an_interrupt_is_one_line(capsys):
 
     assert exit_code(command) == 130
     assert capsys.readouterr() == ("", "interrupted; nothing was written.\n")
+
+    def told():
+        raise KeyboardInterrupt("interrupted after\n3 documents")
+
+    assert exit_code(told) == 130
+    assert capsys.readouterr() == ("", "interrupted after 3 documents\n")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no signals of this kind")

@@ -294,7 +294,7 @@ class ReadingPlan(Result):
         first = text.split("\n", 1)[0]
         # Spreadsheets of some countries write semicolons.
         delimiter = max(",;\t", key=first.count)
-        # Only line feeds end lines: titles may have other characters that str.splitlines cuts at.
+        # Names and titles may hold line breaks of any kind, and they are not ends of rows.
         reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
         _check_header(reader.fieldnames or (), str(path))
         for row in reader:

@@ -265,7 +265,7 @@ class Report(Result):
         )
 
     def to_html(self) -> str:
-        """Return the whole page: every number and picture, in one file without scripts."""
+        """Return the whole page: every number and picture, in one file that loads nothing."""
         return page(self)
 
     def save(self, path: str | PathLike[str]) -> Path:

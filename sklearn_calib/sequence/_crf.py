@@ -218,7 +218,7 @@ class CRFTagger(SequenceTagger):
                 "c2 alone."
             )
         sentences, tags = check_tagged_sentences(X, y)
-        weight = check_sample_weight(sample_weight, len(tags))
+        weight = check_sample_weight(sample_weight, len(tags), of="sentences")
         if weight is not None:
             # What does not count is not there: neither its words nor its tags.
             kept = np.flatnonzero(weight)
