@@ -17,10 +17,12 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import resource
 import time
 import warnings
 import zlib
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +40,7 @@ from sklearn_calib.explore import (
     counts_from_probabilities,
     reading_plan,
 )
+from sklearn_calib.explore._hits import SampledHits
 from sklearn_calib.sequence import CRFTagger, HMMTagger
 
 try:
@@ -366,6 +369,44 @@ def held_gold(name: str, counts: CountPosterior, gold: Array, n: int, draws: int
     return row
 
 
+# --- speed
+
+
+def speed(kind: str) -> dict[str, Any]:
+    """Return CPU seconds and peak memory of planning and correcting 200,000 documents."""
+    rng = np.random.default_rng(0)
+    n, keys = 200_000, [f"key {i}" for i in range(20)]
+    p = rng.beta(0.1, 2.0, size=(n, len(keys)))
+    if kind != "every document may have every key":
+        p[rng.random(p.shape) < 0.9] = 0.0
+    truth = (rng.random(p.shape) < p**1.3).astype(np.int64)
+    quarters = [f"{1990 + q // 4}-Q{q % 4 + 1}" for q in rng.integers(40, size=n).tolist()]
+    counts = counts_from_probabilities(p, period=quarters, keys=keys)
+    if kind.endswith("samples"):
+        size = (len(counts.hit_key), 100)
+        drawn = rng.random(size, dtype=np.float32) < counts.hits.probability[:, np.newaxis]
+        counts = replace(counts, hits=SampledHits(drawn.astype(np.uint8)))
+    del p
+    start = time.process_time()
+    plan = reading_plan(counts, 300, random_state=0)
+    documents = plan.documents
+    planned = time.process_time()
+    place = {name: i for i, name in enumerate(counts.documents)}
+    answers = {name: [keys[k] for k in np.flatnonzero(truth[place[name]])] for name in documents}
+    answered = plan.answered(answers)
+    begin = time.process_time()
+    counts.corrected(answered, random_state=0).confidence_interval()
+    row = {
+        "kind": kind,
+        "hits": len(counts.hit_key),
+        "plan_seconds": round(planned - start, 2),
+        "correct_seconds": round(time.process_time() - begin, 2),
+        "megabytes": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
+    }
+    print(row, flush=True)
+    return row
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path)
@@ -380,7 +421,7 @@ def main() -> None:
     parser.add_argument("--read", nargs="+", type=int, default=[100, 300])
     parser.add_argument("--data-home", help="folder of the corpora (see load_conll2000)")
     parser.add_argument("--parser", help="pipeline of train_parser.py, for events of GUM")
-    parser.add_argument("--only", choices=["simulation", "text", "events"])
+    parser.add_argument("--only", choices=["simulation", "text", "events", "speed"])
     options = parser.parse_args()
 
     result: dict[str, Any] = {"simulation": [], "text": []}
@@ -416,6 +457,10 @@ def main() -> None:
     if options.only in (None, "events") and options.data_home and options.parser:
         found = events(options.data_home, options.parser)
         result["events"] = [held_gold(*some, 20, 20) for some in found]
+    if options.only in (None, "speed"):
+        # Peak memory is that of a process, so that the smallest comes first.
+        kinds = ("from probabilities", "from 100 samples", "every document may have every key")
+        result["speed"] = [speed(kind) for kind in kinds]
     save()
 
 
