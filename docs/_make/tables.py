@@ -1063,6 +1063,44 @@ def parser(found: Row) -> str:
 
 # --- all of them
 
+
+def page(found: Row) -> str:
+    def middle(values: Sequence[float]) -> str:
+        return f"{sorted(values)[len(values) // 2]:.2f}"
+
+    rows = [
+        [
+            name,
+            f"{row['texts']:,}",
+            f"{row['megabytes']:.1f}",
+            f"{row['seconds_to_write']:.0f}",
+            f"{middle(row['seconds_to_open'])} ({max(row['seconds_to_open']):.2f})",
+            middle(row["processor_seconds_to_open"]),
+            middle(row["seconds_to_list"]),
+        ]
+        for name, row in found["pages"].items()
+    ]
+    header = [
+        "``n_texts``", "texts", "MB", "seconds to write", "to open: median (worst)",
+        "of it processor time", "to list a count",
+    ]  # fmt: skip
+    return paragraphs(
+        table(
+            f"A page of {found['n_documents']:,} documents of {found['words_per_document']} words",
+            header,
+            rows,
+        ),
+        f"Measured by ``benchmarks/page.py`` in Chromium, {_times(found)} times each, on a machine "
+        "that does other work at the same time. The time runs until the first pictures stand; "
+        "processor time is that of the page's main thread. Writing is processor time, and goes "
+        "mostly into the links and reasons of the texts.",
+    )
+
+
+def _times(found: Row) -> int:
+    return len(next(iter(found["pages"].values()))["seconds_to_open"])
+
+
 # Name of the table, numbers, function, script that measures.
 Maker = tuple[str, str, Callable[[Any], str], str]
 MAKERS: tuple[Maker, ...] = (
@@ -1105,6 +1143,7 @@ MAKERS: tuple[Maker, ...] = (
         )
     ),
     ("parser", "parser.json", parser, "benchmarks/train_parser.py"),
+    ("page", "page.json", page, "benchmarks/page.py"),
     *(
         (function.__name__, "recalibration.json", function, "benchmarks/recalibration.py")
         for function in (recalibration_tweets, recalibration_news, recalibration_coreference)
