@@ -113,10 +113,10 @@ class WordFeatures:
     def names(self, words: Iterable[str]) -> list[str]:
         """Return every attribute that some token with these words around it may have."""
         distinct = list(dict.fromkeys(words))
-        parts = set(chain(*self.templates.values()))
+        every = set(chain(*self.templates.values()))
         values = {
             part: list(dict.fromkeys(chain.from_iterable(map(PARTS[part], distinct))))
-            for part in parts
+            for part in every
         }
         found: dict[str, None] = {}
         for offset, parts in self.templates.items():
