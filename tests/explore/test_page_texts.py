@@ -176,6 +176,12 @@ def test_tokens_become_a_text_that_reads_well():
     assert [data["text"][a:b] for a, b, _ in data["mentions"]] == ["We", "he"]
 
 
+def test_straight_quotation_marks_belong_to_what_they_hold():
+    tokens = ["He", "said", '"', "no", '"', "and", '"', "go", '"', ".", '"', "Yes", '"']
+    data = made(Document("d", tokens, sentence_starts=[0, 10]))
+    assert data["text"] == 'He said "no" and "go".\n"Yes"'
+
+
 def test_long_texts_are_cut(monkeypatch):
     monkeypatch.setattr(_page_texts, "_MOST_CHARACTERS", 10)
     data = made(Document("d", ["abcd", "efgh", "ijkl"], mentions=[(0, 1), (2, 3)]))
