@@ -121,10 +121,13 @@ def _counted(
         places.setdefault(names[place], []).append(place)
     number, known = -1, False
     for number, source in enumerate(_opened(documents)):
-        item = source() if callable(source) else source
-        if is_raw_text(item):
-            item = as_raw_text(item, number)
-        elif not isinstance(item, Document):
+        try:
+            item = source() if callable(source) else source
+            if is_raw_text(item):
+                item = as_raw_text(item, number)
+        except Exception:
+            continue  # what cannot be read was not counted either
+        if not isinstance(item, (Document, RawText)):
             raise TypeError(
                 "documents must hold Document objects, or texts as `parse_texts` takes them; entry "
                 f"{number} is a {type(item).__name__}."
@@ -214,22 +217,30 @@ _CLOSING = frozenset([*",.;:!?)]}%'\u2019\u201d", "n't", "'s", "'re", "'ve", "'l
 _OPENING = frozenset("([{$\u2018\u201c")
 
 
+def _joined(document: Document) -> tuple[str, Array]:
+    """Return the tokens as a text, a sentence on each line, and where each token stands."""
+    starts = set(document.sentence_starts.tolist())
+    parts: list[str] = []
+    spans: list[tuple[int, int]] = []
+    at, glued, quoted = 0, True, False
+    for i, token in enumerate(document.tokens):
+        quoted = quoted and i not in starts
+        # The second of two straight quotation marks closes what the first opened.
+        closes = token in _CLOSING or (token == '"' and quoted)
+        space = "\n" if i and i in starts else "" if glued or closes else " "
+        quoted ^= token == '"'
+        glued = token in _OPENING or (token == '"' and quoted)
+        parts += [space, token]
+        spans.append((at + len(space), at + len(space) + len(token)))
+        at = spans[-1][1]
+    return "".join(parts), np.array(spans, dtype=np.intp).reshape(-1, 2)
+
+
 def _written(document: Document) -> _Written:
     """Return a document's text, or one that is made from its tokens."""
-    if document.text is not None:
-        text, offsets = document.text, document.offsets
-    else:
-        parts: list[str] = []
-        spans, at = [], 0
-        starts = set(document.sentence_starts.tolist())
-        before = ""
-        for i, token in enumerate(document.tokens):
-            space = "" if i == 0 or token in _CLOSING or before in _OPENING else " "
-            space = "\n" if i and i in starts else space
-            parts += [space, token]
-            spans.append((at + len(space), at + len(space) + len(token)))
-            at, before = spans[-1][1], token
-        text, offsets = "".join(parts), np.array(spans, dtype=np.intp).reshape(-1, 2)
+    text, offsets = document.text, document.offsets
+    if text is None:
+        text, offsets = _joined(document)
     cut = len(text) > _MOST_CHARACTERS
     if cut:
         text = text[:_MOST_CHARACTERS]

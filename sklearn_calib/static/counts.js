@@ -176,7 +176,7 @@
       const [from, to] = place(state.period);
       svg.append(draw("rect", {class: "chosen", x: from, width: Math.max(to - from, 2), y: plot.floor + 1, height: 3}));
     }
-    const busiest = s.mean[k].indexOf(Math.max(...s.mean[k]));
+    const busiest = s.mean[k].reduce((top, v, i) => (v > s.mean[k][top] ? i : top), 0);
     reachable(plot, size, {
       at: place, tell: i => describe(k, i), start: state.key === k && state.period !== null ? state.period : busiest,
       name: `${D.keys[k]}: ${unit}${per()}. Arrow keys move between periods, Enter lists documents.`,
@@ -366,7 +366,7 @@
     const word = i => content.text.slice(mentions[i][0], mentions[i][1]).replace(/\s+/g, " ");
     const spans = mentions.map(([start, end, entity], i) => ({start, end, node: () => {
       const node = make("span", entity < 0 ? {class: "m", "data-i": i}
-        : {class: "m e", "data-i": i, style: `--h:${HUES[entity % HUES.length]}`});
+        : {class: "m e", "data-i": i, "data-e": entity + 1, style: `--h:${HUES[entity % HUES.length]}`});
       nodes[i].push(node);
       return node;
     }}));
@@ -403,7 +403,7 @@
     const rest = () => {
       clear();
       panel.replaceChildren(make("p", {class: "soft"}, !mentions.length ? "No mentions are known in this text."
-        : `${content.annotated ? "Colours show annotated entities." : "Colours show the entities of the single best analysis."}`
+        : `${content.annotated ? "Colours and numbers show annotated entities." : "Colours and numbers show the entities of the single best analysis."}`
           + `${links ? " Point at a mention, or move between mentions with the arrow keys, to see the probability of each link." : ""}`));
     };
     rest();

@@ -53,6 +53,15 @@ def test_documents_of_one_name_are_told_apart():
     assert kept == [(2, "c"), (0, "a")]
 
 
+def test_what_could_not_be_counted_is_passed_over():
+    def broken():
+        raise OSError("the disk is away")
+
+    stream = [broken, ("text", {"id": "b", "date": "never"}), lambda: CORPUS.X[5]]
+    kept = kept_texts(stream, NAMES, np.array([5]), 5, words)
+    assert [place for place, _ in kept] == [5]
+
+
 @pytest.mark.parametrize(
     ("documents", "error", "message"),
     [
@@ -174,6 +183,12 @@ def test_tokens_become_a_text_that_reads_well():
     data = made(document)
     assert data["text"] == "“We didn't,\u201d (he) said.\nYes!"
     assert [data["text"][a:b] for a, b, _ in data["mentions"]] == ["We", "he"]
+
+
+def test_straight_quotation_marks_belong_to_what_they_hold():
+    tokens = ["He", "said", '"', "no", '"', "and", '"', "go", '"', ".", '"', "Yes", '"']
+    data = made(Document("d", tokens, sentence_starts=[0, 10]))
+    assert data["text"] == 'He said "no" and "go".\n"Yes"'
 
 
 def test_long_texts_are_cut(monkeypatch):
