@@ -314,9 +314,9 @@ def news(found: Row) -> list[Claim]:
             f"{quoted('events_few_samples')} and {quoted('events_samples')}",
             at("events_few_samples"),
             f"means correlate {few['correlation']:.3f}, but {few['zero_width']} of "
-            f"{few['cells']} intervals have no width",
+            f"{few['uncertain']} intervals lose their width",
             verdict(
-                few["correlation"] > 0.95 and few["zero_width"] < 0.05 * few["cells"],
+                few["correlation"] > 0.95 and few["zero_width"] < 0.05 * few["uncertain"],
                 few["correlation"] > 0.95,
             ),
             "news.py",

@@ -148,7 +148,7 @@ def news_checks(found: Row) -> str:
                     whole(few["cells"]),
                     f"{few['correlation']:.3f}",
                     f"{few['largest_gap']:.1f}",
-                    f"{few['zero_width']} of {few['cells']}",
+                    f"{few['zero_width']} of {few['uncertain']}",
                     f"{100 * normal['below_zero']:.0f} %",
                     f"{entities['correlation']:.3f}",
                     f"{entities['ratio']:.2f}",
@@ -157,7 +157,7 @@ def news_checks(found: Row) -> str:
     title = (
         "Three checks on counts by quarter and country that are at least .2 in expectation. "
         f"*{found['few']} samples* beside {found['n_samples']}: correlation of the means, largest "
-        "gap, and intervals without any width. *Normal* intervals that reach below zero. "
+        "gap, and intervals that lose their width. *Normal* intervals that reach below zero. "
         "*Entities* beside articles: correlation over countries, and their ratio"
     )
     header = ["corpus and verbs", "events", "counts", "10 samples: correlation", "largest gap"]
