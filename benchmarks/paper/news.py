@@ -54,7 +54,7 @@ FEW = 10
 PLAN_SEED = 0
 YEARS = (2005, 2008)
 WORD = re.compile(r"\w[\w.'’-]*\w|\w|[^\w\s]")  # noqa: RUF001
-RIVALS = {"amalgum": ("USA", "ISR", None), "wikinews": ("ISR", "LBN", "2006Q3")}
+RIVALS = {"amalgum": ("USA", "ISR"), "wikinews": ("USA", "IRQ")}
 
 
 # --- the corpora
@@ -84,13 +84,13 @@ def filtered(name: str, loader: dict[str, Any], parsed: str | None) -> dict[str,
     as they were written.
     """
     lexicon = country_lexicon()
-    seen = naming = 0
+    numbers = {"articles": 0, "naming": 0}
     words: Counter[str] = Counter()
     framed = []
     for document in documents_of(name, loader, parsed):
-        seen += 1
+        numbers["articles"] += 1
         if lexicon.match(document.tokens):
-            naming += 1
+            numbers["naming"] += 1
             words.update(document.tokens)
             if has_verb(document, "attack-like"):
                 framed.append(document.replace(entities=None))
@@ -98,9 +98,9 @@ def filtered(name: str, loader: dict[str, Any], parsed: str | None) -> dict[str,
         news = load_wikinews(**loader)
         years = news.date.astype("datetime64[Y]").astype(int) + 1970
         texts = [news.X[i] for i in np.flatnonzero((years >= YEARS[0]) & (years <= YEARS[1]))]
-        seen = len(texts)
-        naming = sum(bool(lexicon.match(WORD.findall(text))) for text in texts)
-    return {"articles": seen, "naming": naming, "framed": framed, "words": words}
+        named = sum(bool(lexicon.match(WORD.findall(text))) for text in texts)
+        numbers = {"articles": len(texts), "naming": named}
+    return {**numbers, "framed": framed, "words": words}
 
 
 # --- light stemming, as in the appendix
@@ -125,8 +125,10 @@ def stemmed_words(words: Counter[str], lexicon: Lexicon) -> dict[str, Any]:
 # --- counts
 
 
-def sampled(documents: list[Document], rule: AgentRule, seed: int) -> tuple[list[Any], list[Any]]:
-    """Return samples and the best entities of each document.
+def sampled(
+    name: str, documents: list[Document], rule: AgentRule, seed: int
+) -> tuple[list[Any], list[Any]]:
+    """Return samples and the best entities of each document of a corpus.
 
     A document for which no reading could make an event is not sampled.
     """
@@ -230,6 +232,29 @@ def describe(post: CountPosterior, few: CountPosterior, entities: dict[str, Any]
     }
 
 
+def rivals(post: CountPosterior, one: str, other: str) -> dict[str, Any]:
+    """Return in how many periods single best counts of two countries differ, and how surely."""
+    assert post.best is not None
+    best = post.best[:, post.keys.index(one)] - post.best[:, post.keys.index(other)]
+    total = post.difference(one, other)
+    unclear = sum(
+        found.confidence_interval[0] <= 0 <= found.confidence_interval[1]
+        for label, gap in zip(post.period_labels, best, strict=True)
+        if gap
+        for found in [post.difference(one, other, periods=label)]
+    )
+    return {
+        "one": one,
+        "other": other,
+        "mean": total.mean,
+        "interval": total.confidence_interval,
+        "probability": total.probability,
+        "periods": len(best),
+        "best_differs": int(np.count_nonzero(best)),
+        "unclear": unclear,
+    }
+
+
 # --- reading
 
 
@@ -318,7 +343,8 @@ def run(options: Any) -> dict[str, Any]:
         kept = memory.cache(filtered)(name, options.loader, options.parsed)
         framed = kept["framed"]
         rule = AgentRule(lexicon, {kind: VERBS[kind] for kind in KINDS}, returns="pair")
-        samples, best = sampled(framed, rule, options.seed)
+        keep = memory.cache(sampled, ignore=["documents", "rule"])
+        samples, best = keep(name, framed, rule, options.seed)
         few = [drawn[:FEW] for drawn in samples]
         quarters = count_documents(framed, samples, rule, period="Q", best=best)
         fewer = count_documents(framed, few, rule, period="Q", best=best)
@@ -341,13 +367,7 @@ def run(options: Any) -> dict[str, Any]:
         entry["without_only_one_country"] = float(
             count_documents(framed, samples, loose, period="Q").mean.sum()
         )
-        one, other, period = RIVALS[name]
-        difference = attacks.difference(one, other, periods=period)
-        entry["rivals"] = {
-            "one": one, "other": other, "period": period,
-            "mean": difference.mean, "probability": difference.probability,
-            "interval": difference.confidence_interval,
-        }  # fmt: skip
+        entry["rivals"] = rivals(attacks, *RIVALS[name])
         entry["uncertain"] = [
             {"id": d.id, "key": str(d.key), "probability": d.probability,
              "mentions": list(d.mentions[:4])}

@@ -334,9 +334,10 @@ def news(found: Row) -> list[Claim]:
             "Two rivals: single best counts differ, intervals overlap",
             "Yugoslavia and NATO, mid-1999",
             "section 6.2, Figure 6",
-            f"{rivals['one']} and {rivals['other']}: difference {rivals['mean']:.1f} "
-            f"[{rivals['interval'][0]:.0f}, {rivals['interval'][1]:.0f}]",
-            verdict(rivals["interval"][0] <= 0 <= rivals["interval"][1]),
+            f"{rivals['one']} and {rivals['other']}: single best counts differ in "
+            f"{rivals['best_differs']} quarters, in {rivals['unclear']} of them the interval of "
+            "the difference has both signs",
+            verdict(rivals["unclear"] > 0),
             "news.py",
         ),
     ]

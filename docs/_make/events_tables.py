@@ -9,7 +9,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 
 from paper_tables import limits, three
-from tables import Maker, Row, paragraphs, table, write_tables
+from tables import Maker, Row, table, write_tables
 
 SCRIPT = "benchmarks/paper/events.py"
 
@@ -166,16 +166,24 @@ def news_checks(found: Row) -> str:
 
 
 def news_rivals(found: Row) -> str:
-    parts = []
+    body = []
     for name, entry in found["corpora"].items():
         row = entry["rivals"]
-        when = f" in {row['period']}" if row["period"] else ""
-        parts.append(
-            f"{NAMES[name]}{when}: {row['one']} exceeds {row['other']} by {one(row['mean'])} "
-            f"articles {between(row['interval'])}, with a posterior probability of "
-            f"{row['probability']:.2f} of exceeding it at all."
+        body.append(
+            [
+                NAMES[name],
+                f"{row['one']} and {row['other']}",
+                f"{one(row['mean'])} {between(row['interval'])}",
+                f"{row['best_differs']} of {row['periods']}",
+                f"{row['unclear']}",
+            ]
         )
-    return paragraphs(*parts)
+    title = (
+        "Two countries: by how many articles the first exceeds the second over all years, with a "
+        "95 % interval; in how many quarters their single best counts differ; and in how many of "
+        "these the 95 % interval of the difference has both signs"
+    )
+    return table(title, ["corpus", "countries", "difference", "best differ", "unclear"], body)
 
 
 def news_reading(found: Row) -> str:
