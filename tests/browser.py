@@ -207,9 +207,10 @@ class Browser:
                 return self.folder / name
         raise TimeoutError("The download did not end.")
 
-    def picture(self, path, *, whole=True):
-        """Save a picture of the page."""
-        found = self.send("Page.captureScreenshot", captureBeyondViewport=whole)
+    def picture(self, path, *, width=1280, height=900, scale=1.0):
+        """Save a picture of the upper left corner of the page."""
+        clip = {"x": 0, "y": 0, "width": width, "height": height, "scale": scale}
+        found = self.send("Page.captureScreenshot", clip=clip, captureBeyondViewport=True)
         path.write_bytes(base64.b64decode(found["data"]))
 
     def complaints(self):

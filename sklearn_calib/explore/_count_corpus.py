@@ -173,7 +173,7 @@ class _Task:
         if self.rule.may_hold(text.text):  # type: ignore[attr-defined]  # checked at the door
             return None
         nothing = Answer({}, {} if self.with_best else None, {}, self.n_samples)
-        return Counted(text.id, text.name, when, 1.0, nothing)
+        return Counted(text.id, text.name, when, 1.0, nothing, text.title or "")
 
     def _outcome(self, number: int, document: Document) -> _Outcome:
         def ask(text: Text[Document]) -> Answer:
