@@ -201,6 +201,11 @@ def _figure(name: str, caption: str) -> str:
     )
 
 
+def _few(n_labels: int) -> str:
+    """Say which labels have curves, where not all of them do."""
+    return f", one of the {_CURVES} most common," if n_labels > _CURVES else ""
+
+
 def page(report: Report) -> str:
     """Return the whole page."""
     parts = [
@@ -228,8 +233,8 @@ def page(report: Report) -> str:
         parts += [
             "<h2>By label</h2>",
             "<p class='soft'>Calibration error of each label with its interval, most common first; "
-            "a filled point is an alarm, an adjusted p-value below 0.05. Choose a label to see its "
-            "curve above.</p>",
+            "a filled point is an alarm, an adjusted p-value below 0.05. Choose a label"
+            f"{_few(len(report.labels))} to see its curve above.</p>",
             _label_table(report.labels),
         ]
     parts += [

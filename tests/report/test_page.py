@@ -137,6 +137,17 @@ def test_labels_that_are_numbers_groups_and_weights():
     np.testing.assert_array_equal(data["curves"][0]["bins"]["true"], report.bins.prob_true)
 
 
+def test_the_most_common_of_many_labels_have_curves():
+    rng = np.random.default_rng(0)
+    proba = rng.dirichlet(np.ones(42), size=200)
+    y = np.array([rng.choice(42, p=p) for p in proba])
+    report = calibration_report(y, proba, classes=np.arange(42), random_state=0)
+    html = report.to_html()
+    assert len(data_of(html)["curves"]) == 41
+    assert "one of the 40 most common, to see its curve" in html
+    assert html.count("<td class='label'>") == 42
+
+
 def test_without_a_name():
     html = calibration_report(SAMPLE.queries).to_html()
     assert "<title>Calibration report</title>" in html
