@@ -1,24 +1,27 @@
 """Train for calibration, choose for it, or mend it? And how fast is training on the lattice?
 
 Taggers are trained with each objective of CRFTagger over a path of L2 penalties (and margins or
-strengths), chosen on development sentences by accuracy, or by `best_calibrated`'s idea: the most
-accurate setting whose calibration error is within noise of the least. Each choice is measured on
-test sentences, raw and after temperatures were fitted on the development sentences. Corpora: ARK
-tweets, UD English EWT, and CoNLL-2000, once with parts of speech and once with chunks, whose spans
-are measured, too. Then the speed of the solvers. Run with
+strengths), chosen on development sentences by accuracy, or by `best_calibrated`: the most accurate
+setting whose calibration error is within noise of the least. Each choice is measured on test
+sentences, raw and after a temperature was fitted on the development sentences. Corpora: ARK tweets,
+UD English EWT, and CoNLL-2000, once with parts of speech and once with chunks, whose spans are
+measured, too. Then the cost of training, of its path over penalties, and of gradients. Run with
 
     python benchmarks/training.py --data-home FOLDER
 
-which takes about 40 minutes on one core and leaves training.json in benchmarks/results/.
---only speed, path or the name of a corpus runs one part, and keeps the others of that file.
+which takes about 20 minutes on one core and leaves training.json in benchmarks/results/.
+--only experiment, speed, path, gradient, agreement, memory or the name of a corpus runs one part,
+and keeps the others of that file.
 """
 
 from __future__ import annotations
 
 import argparse
+import copy
 import json
 import sys
 import time
+import tracemalloc
 import warnings
 from pathlib import Path
 from typing import Any
@@ -32,28 +35,32 @@ from threadpoolctl import threadpool_limits
 from sklearn_calib import (
     CalibratedStructureCV,
     adaptive_bin_calibration_error,
+    best_calibrated,
     calibration_error_interval,
     compare_calibration,
 )
 from sklearn_calib.datasets import load_ark_tweets, load_conll2000, load_ud_ewt
-from sklearn_calib.sequence import CRFTagger
+from sklearn_calib.sequence import CRFTagger, forward_backward
+from sklearn_calib.sequence._token_features import FEATURES
 
 sys.path.insert(0, str(Path(__file__).parent / "paper"))
 from common import rounded
 
 RESULTS = Path(__file__).parent / "results" / "training.json"
 COMMONEST = 7
-PENALTIES = (1.0, 0.3, 0.1, 0.03, 0.01)
+PENALTIES = (1.0, 0.2, 0.04)
+# Objectives that are not convex would creep on for hundreds of iterations.
+ITERATIONS = 80
+DEV_PARTS = 5
 # What each objective is tried with, beside the penalties.
 OBJECTIVES: dict[str, list[dict[str, Any]]] = {
     "likelihood": [{}],
     "marginal": [{"objective": "marginal"}],
-    "calibrated": [
-        {"objective": "calibrated", "calibration_strength": strength} for strength in (1.0, 10.0)
-    ],
-    "softmax_margin": [{"objective": "softmax_margin", "margin": margin} for margin in (0.5, 2.0)],
+    "calibrated": [{"objective": "calibrated", "calibration_strength": 10.0}],
+    "softmax_margin": [{"objective": "softmax_margin", "margin": 1.0}],
 }
-TRAIN, DEV, TEST = 1200, 600, 1000
+TRAIN, DEV, TEST = 400, 300, 400
+PATH_SENTENCES = 600
 
 
 def corpora(data_home: str) -> dict[str, Any]:
@@ -64,7 +71,7 @@ def corpora(data_home: str) -> dict[str, Any]:
         parts = [load(split=split, **options) for split in ("train", "dev", "test")]
         sizes = (TRAIN, DEV, TEST)
         found[name] = [(p.X[:n], p.y[:n]) for p, n in zip(parts, sizes, strict=True)]
-    for name, tags in (("CoNLL-2000", "pos"), ("CoNLL-2000 chunks", "chunk")):
+    for name, tags in (("CoNLL-2000 chunks", "chunk"), ("CoNLL-2000", "pos")):
         train = load_conll2000(split="train", tags=tags, **options)
         test = load_conll2000(split="test", tags=tags, **options)
         found[name] = [
@@ -75,101 +82,139 @@ def corpora(data_home: str) -> dict[str, Any]:
     return found
 
 
-def sentence_errors(tagger: Any, X: Any, y: Any) -> np.ndarray:
-    """Return the calibration error on five parts of the sentences, as folds would show it."""
-    parts = np.array_split(np.arange(len(X)), 5)
-    return np.array(
-        [
-            adaptive_bin_calibration_error(
-                tagger.calibration_queries([X[i] for i in part], [y[i] for i in part])
-            )
-            for part in parts
-        ]
-    )
+def development_scores(tagger: Any, X: Any, y: Any) -> dict[str, list[float]]:
+    """Return accuracy and calibration on parts of the sentences, as the folds of a search."""
+    scores: dict[str, list[float]] = {"accuracy": [], "calibration": []}
+    for part in np.array_split(np.arange(len(X)), DEV_PARTS):
+        own = [X[i] for i in part], [y[i] for i in part]
+        scores["accuracy"].append(tagger.score(*own))
+        error = adaptive_bin_calibration_error(tagger.calibration_queries(*own))
+        scores["calibration"].append(-error)
+    return scores
 
 
 def choose(settings: list[dict[str, Any]]) -> dict[str, int]:
     """Return the place of the most accurate setting, and of the most accurate calibrated one."""
-    accuracy = np.array([setting["accuracy"] for setting in settings])
-    errors = np.array([setting["errors"] for setting in settings])
-    best = int(errors.mean(axis=1).argmin())
-    gap = errors - errors[best]
-    near = gap.mean(axis=1) <= gap.std(axis=1, ddof=1) / np.sqrt(errors.shape[1])
-    near[best] = True
+    cv_results = {
+        f"split{part}_test_{name}": [setting["scores"][name][part] for setting in settings]
+        for name in ("accuracy", "calibration")
+        for part in range(DEV_PARTS)
+    }
+    accuracy = [np.mean(setting["scores"]["accuracy"]) for setting in settings]
     return {
-        "accuracy": int(accuracy.argmax()),
-        "calibration": int(np.where(near, accuracy, -1.0).argmax()),
+        "accuracy": int(np.argmax(accuracy)),
+        "calibration": best_calibrated("accuracy", calibration="calibration")(cv_results),
     }
 
 
-def describe(model: Any, X: Any, y: Any, *, spans: bool) -> tuple[dict[str, Any], Any]:
-    queries = model.calibration_queries(X, y)
-    interval = calibration_error_interval(queries)
-    names, counts = np.unique([tag for tags in y for tag in tags], return_counts=True)
-    commonest = set(names[np.argsort(-counts, kind="stable")[:COMMONEST]].tolist())
-    flat = [tag for tags in y for tag in tags]
-    column = {tag: j for j, tag in enumerate(model.classes_.tolist())}
-    codes = np.array([column.get(tag, -1) for tag in flat])
-    right = np.where(codes < 0, 0.0, model.predict_proba(X)[np.arange(len(codes)), codes])
-    row = {
-        "accuracy": model.score(X, y),
-        "log_loss": float(-np.log(np.maximum(right, 1e-12)).mean()),
-        "error": interval.error,
-        "interval": interval.confidence_interval,
-        "commonest": float(
-            np.mean(
-                [
-                    adaptive_bin_calibration_error(part)
-                    for name, part in queries.by_label()
-                    if name in commonest
-                ]
+class Answers:
+    """What a tagger says about the test sentences, and how good that is."""
+
+    def __init__(self, model: Any, X: Any, y: Any, *, spans: bool) -> None:
+        self.queries = model.calibration_queries(X, y)
+        self.sentence = np.repeat(np.arange(len(X)), [len(tags) for tags in y])
+        flat = [tag for tags in y for tag in tags]
+        column = {tag: j for j, tag in enumerate(model.classes_.tolist())}
+        codes = np.array([column.get(tag, -1) for tag in flat])
+        right = np.where(codes < 0, 0.0, model.predict_proba(X)[np.arange(len(codes)), codes])
+        # A tag that training lacked has no chance; 1e-6 keeps it from ruling the mean.
+        self.losses = -np.log(np.maximum(right, 1e-6))
+        interval = calibration_error_interval(self.queries)
+        names, counts = np.unique(flat, return_counts=True)
+        top = names[np.argsort(-counts, kind="stable")[:COMMONEST]]
+        tags = {tag: calibration_error_interval(self.queries.where(label=tag)) for tag in top}
+        self.row = {
+            "accuracy": model.score(X, y),
+            "log_loss": float(self.losses.mean()),
+            "error": interval.error,
+            "interval": interval.confidence_interval,
+            "overconfidence": interval.mean_overconfidence,
+            "commonest": float(np.mean([found.error for found in tags.values()])),
+            "tags": [[tag, found.error, *found.confidence_interval] for tag, found in tags.items()],
+        }
+        if spans:
+            found = calibration_error_interval(model.calibration_queries(X, y, unit="span"))
+            self.row |= {"span_error": found.error, "span_interval": found.confidence_interval}
+
+    def against(self, other: Answers) -> dict[str, Any]:
+        """Return by how much these answers differ from others to the same questions."""
+        change = self.losses - other.losses
+        mean = float(change.mean())
+        sums = np.bincount(self.sentence, weights=change - mean)
+        noise = 1.96 * float(np.sqrt(np.square(sums).sum())) / len(change)
+        return {
+            "log_loss": [mean, mean - noise, mean + noise],
+            "pvalue": compare_calibration(other.queries, self.queries).pvalue,
+        }
+
+
+def trained(train: Any, dev: Any, grid: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return a tagger for every setting of one objective, with its development scores."""
+    settings = []
+    for options in grid:
+        tagger = CRFTagger(
+            features="rich",
+            solver="lattice",
+            warm_start=True,
+            tol=1e-4,
+            max_iterations=ITERATIONS,
+            **options,
+        )
+        for c2 in PENALTIES:
+            start = time.process_time()
+            tagger.set_params(c2=c2).fit(*train)
+            seconds = time.process_time() - start
+            settings.append(
+                {
+                    "options": {"c2": c2, **options},
+                    "tagger": copy.copy(tagger),
+                    "seconds": seconds,
+                    "iterations": tagger.n_iter_,
+                    "scores": development_scores(tagger, *dev),
+                }
             )
-        ),
-    }
-    if spans:
-        found = calibration_error_interval(model.calibration_queries(X, y, unit="span"))
-        row |= {"span_error": found.error, "span_interval": found.confidence_interval}
-    return row, queries
+            print(settings[-1]["options"], tagger.n_iter_, round(seconds, 1), flush=True)
+    return settings
 
 
 def experiment(name: str, parts: Any) -> list[dict[str, Any]]:
-    """Return one row for each objective, choice and treatment."""
+    """Return one row for each objective, choice and treatment.
+
+    All are compared with likelihood training, chosen by accuracy: raw and recalibrated.
+    """
     train, dev, test = parts
-    spans = name.endswith("chunks")
-    rows = []
+    print(name, flush=True)
+    rows: list[dict[str, Any]] = []
+    usual: dict[str, Answers] = {}
     for objective, grid in OBJECTIVES.items():
-        settings = []
-        for options in grid:
-            tagger = CRFTagger(
-                features="rich", solver="lattice", warm_start=True, tol=1e-4, **options
-            )
-            for c2 in PENALTIES:
-                tagger.set_params(c2=c2).fit(*train)
-                fitted = clone(tagger)
-                fitted.__dict__.update(tagger.__dict__)
-                settings.append(
+        settings = trained(train, dev, grid)
+        measured: dict[int, dict[str, Answers]] = {}
+        for by, place in choose(settings).items():
+            setting = settings[place]
+            if place not in measured:
+                mended = CalibratedStructureCV(FrozenEstimator(setting["tagger"])).fit(*dev)
+                measured[place] = {
+                    treatment: Answers(model, *test, spans=name.endswith("chunks"))
+                    for treatment, model in (("raw", setting["tagger"]), ("temperature", mended))
+                }
+            usual = usual or measured[place]
+            for treatment, answers in measured[place].items():
+                # Raw or recalibrated alike; the usual way recalibrated, against itself as it was.
+                other = usual[treatment] if usual[treatment] is not answers else usual["raw"]
+                against = {} if other is answers else {"against_usual": answers.against(other)}
+                rows.append(
                     {
-                        "options": {"c2": c2, **options},
-                        "tagger": fitted,
-                        "accuracy": tagger.score(*dev),
-                        "errors": sentence_errors(tagger, *dev),
+                        "corpus": name,
+                        "objective": objective,
+                        "chosen_by": by,
+                        "treatment": treatment,
+                        "options": setting["options"],
+                        "iterations": setting["iterations"],
+                        "seconds": sum(s["seconds"] for s in settings),
+                        **answers.row,
+                        **against,
                     }
                 )
-                print(name, options, c2, settings[-1]["accuracy"], flush=True)
-        for by, place in choose(settings).items():
-            chosen = settings[place]["tagger"]
-            mended = CalibratedStructureCV(FrozenEstimator(chosen)).fit(*dev)
-            raw, asked = describe(chosen, *test, spans=spans)
-            after, asked_again = describe(mended, *test, spans=spans)
-            change = compare_calibration(asked, asked_again)
-            common = {
-                "corpus": name,
-                "objective": objective,
-                "chosen_by": by,
-                "options": settings[place]["options"],
-            }
-            rows.append({**common, "treatment": "raw", **raw})
-            rows.append({**common, "treatment": "temperature", **after, "pvalue": change.pvalue})
     return rows
 
 
@@ -183,7 +228,7 @@ def speed(data_home: str) -> list[dict[str, Any]]:
     """Return CPU seconds of an iteration, by solver, features and sentences."""
     train = load_conll2000(split="train", data_home=data_home, download=False)
     rows = []
-    few, many = 3, 18
+    few, many = 2, 12
     for features in ("word", "rich"):
         for n in (1000, 3000, 8900):
             X, y = train.X[:n], train.y[:n]
@@ -192,10 +237,7 @@ def speed(data_home: str) -> list[dict[str, Any]]:
                 tagger = CRFTagger(features=features, c2=0.1, solver=solver)
                 if solver == "lattice":
                     tagger.set_params(tol=0.0)
-                spent = [
-                    min(timed(tagger.set_params(max_iterations=m), X, y) for _ in range(2))
-                    for m in (few, many)
-                ]
+                spent = [timed(tagger.set_params(max_iterations=m), X, y) for m in (few, many)]
                 seconds[solver] = (spent[1] - spent[0]) / (many - few)
             rows.append(
                 {
@@ -210,10 +252,25 @@ def speed(data_home: str) -> list[dict[str, Any]]:
     return rows
 
 
+def memory(data_home: str) -> list[dict[str, Any]]:
+    """Return the peak of what training on the lattice holds, by the number of sentences."""
+    train = load_conll2000(split="train", data_home=data_home, download=False)
+    rows = []
+    for n in (250, 500, 1000, 2000):
+        X, y = train.X[:n], train.y[:n]
+        tracemalloc.start()
+        CRFTagger(features="rich", solver="lattice", max_iterations=1).fit(X, y)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        rows.append({"sentences": n, "tokens": sum(map(len, X)), "peak_mb": peak / 1e6})
+        print(rows[-1], flush=True)
+    return rows
+
+
 def path(data_home: str) -> dict[str, Any]:
     """Return CPU seconds of fits over the penalties, each alone and each after the one before."""
     train = load_conll2000(split="train", data_home=data_home, download=False)
-    X, y = train.X[:1500], train.y[:1500]
+    X, y = train.X[:PATH_SENTENCES], train.y[:PATH_SENTENCES]
     penalties = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.09)
     alone = warm = 0.0
     following = CRFTagger(features="rich", solver="lattice", warm_start=True)
@@ -228,6 +285,7 @@ def path(data_home: str) -> dict[str, Any]:
         gaps.append(following.objective_value_ / own.objective_value_ - 1.0)
     return {
         "penalties": penalties,
+        "sentences": len(X),
         "alone_seconds": alone,
         "warm_seconds": warm,
         "ratio": warm / alone,
@@ -235,24 +293,93 @@ def path(data_home: str) -> dict[str, Any]:
     }
 
 
+def gradient() -> dict[str, Any]:
+    """Return the cost of gradients of marginals, as a multiple of the marginals themselves."""
+    rng = np.random.default_rng(0)
+    lengths = np.maximum(1, rng.gamma(4.0, 6.0, size=1400).astype(int))
+    n = int(lengths.sum())
+    rows = []
+    for k in (5, 12, 22, 47, 100):
+        scores = 3 * rng.normal(size=(n, k)), rng.normal(size=(k, k)), lengths
+        found = forward_backward(*scores)
+        slopes = rng.normal(size=(n, k))
+        forward, backward = [], []
+        for _ in range(7):
+            start = time.process_time()
+            forward_backward(*scores)
+            middle = time.process_time()
+            found.vjp(slopes)
+            forward.append(middle - start)
+            backward.append(time.process_time() - middle)
+        row = {"tags": k, "marginals_seconds": min(forward), "vjp_seconds": min(backward)}
+        rows.append(row | {"ratio": min(backward) / min(forward)})
+        print(rows[-1], flush=True)
+    return {"tokens": n, "rows": rows}
+
+
+def agreement(data_home: str) -> list[dict[str, Any]]:
+    """Return how far the two solvers are apart, both run until nothing changes."""
+    train = load_conll2000(split="train", data_home=data_home, download=False)
+    rows = []
+    for features, c2, n in (("word", 0.1, 500), ("rich", 0.1, 150), ("rich", 1.0, 150)):
+        X, y = train.X[:n], train.y[:n]
+        theirs = CRFTagger(features=features, c2=c2)
+        # CRFsuite's own rule stops early: its parameters are set by hand.
+        crf = theirs._new_crf()
+        crf.epsilon, crf.delta, crf.period, crf.max_iterations = 1e-9, 1e-12, 10, 100_000
+        crf.fit(FEATURES[features].attributes(X), y)
+        theirs = CRFTagger.from_crfsuite(crf, features=features)
+        ours = CRFTagger(features=features, c2=c2, solver="lattice", tol=1e-12).fit(X, y)
+        loss = crf.training_log_.iterations[-1]["loss"]
+        gap = np.abs(
+            ours.predict_proba(train.X[n : n + 300]) - theirs.predict_proba(train.X[n : n + 300])
+        )
+        rows.append(
+            {
+                "features": features,
+                "c2": c2,
+                "sentences": n,
+                "objective": ours.objective_value_,
+                "crfsuite_objective": loss,
+                "relative_gap": f"{abs(ours.objective_value_ / loss - 1.0):.1e}",
+                "largest_difference": f"{gap.max():.1e}",
+            }
+        )
+        print(rows[-1], flush=True)
+    return rows
+
+
+def keep(part: str, value: Any) -> None:
+    """Write one part of the results, and leave the others as they are."""
+    found = json.loads(RESULTS.read_text()) if RESULTS.exists() else {"experiment": []}
+    if part == "experiment":
+        names = {row["corpus"] for row in value}
+        value = [row for row in found[part] if row["corpus"] not in names] + value
+    RESULTS.write_text(json.dumps(rounded({**found, part: value}), indent=1) + "\n")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data-home", required=True)
     parser.add_argument("--only", default=None)
     arguments = parser.parse_args()
-    found = json.loads(RESULTS.read_text()) if RESULTS.exists() else {"experiment": []}
     warnings.simplefilter("ignore", ConvergenceWarning)
+    home, only = arguments.data_home, arguments.only
+    measured = {
+        "speed": lambda: speed(home),
+        "path": lambda: path(home),
+        "gradient": gradient,
+        "agreement": lambda: agreement(home),
+        "memory": lambda: memory(home),
+    }
     with threadpool_limits(1):
-        if arguments.only in (None, "speed"):
-            found["speed"] = speed(arguments.data_home)
-        if arguments.only in (None, "path"):
-            found["path"] = path(arguments.data_home)
-        for name, parts in corpora(arguments.data_home).items():
-            if arguments.only in (None, name):
-                kept = [row for row in found["experiment"] if row["corpus"] != name]
-                found["experiment"] = kept + experiment(name, parts)
-                RESULTS.write_text(json.dumps(rounded(found), indent=1) + "\n")
-    RESULTS.write_text(json.dumps(rounded(found), indent=1) + "\n")
+        for name, parts in corpora(home).items():
+            if only in (None, "experiment", name):
+                keep("experiment", experiment(name, parts))
+        for name, function in measured.items():
+            if only in (None, name):
+                keep(name, function())
+    keep("sentences", {"train": TRAIN, "dev": DEV, "test": TEST, "max_iterations": ITERATIONS})
 
 
 if __name__ == "__main__":

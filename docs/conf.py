@@ -25,7 +25,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
 ]
 # Pages include what is in _tables; it makes no pages of its own.
-exclude_patterns = ["_build", "_make", "_pictures", "_tables", "_templates"]
+exclude_patterns = ["_build", "_make", "_pages", "_pictures", "_tables", "_templates"]
 templates_path = ["_templates"]
 source_suffix = {".rst": "restructuredtext"}
 default_role = "literal"
@@ -56,8 +56,10 @@ sphinx_gallery_conf = {
             "plot_sample_size.py",
             "plot_compare_models.py",
             "plot_recalibration.py",
+            "plot_training.py",
             "plot_groups.py",
             "plot_corpus_counts.py",
+            "plot_counts_page.py",
             "plot_known_truth.py",
             "plot_taggers.py",
             "plot_spans.py",
@@ -78,6 +80,9 @@ html_theme = "pydata_sphinx_theme"
 html_title = "sklearn-calib"
 html_show_sourcelink = False
 html_static_path = ["_static"]
+# The page of counts is shipped as it is, beside the others.
+html_extra_path = ["_pages"]
+(Path(__file__).parent / "_pages").mkdir(exist_ok=True)
 html_css_files = ["custom.css"]
 html_theme_options = {
     "show_prev_next": False,
@@ -96,7 +101,17 @@ def skip_inherited(app, what, name, obj, skip, options):
 def make(app):
     """Write the tables of measured numbers, the runs of commands and the pictures of pages."""
     folder = Path(__file__).parent / "_make"
-    for name in ("tables", "paper_tables", "events_tables", "report_runs", "pictures"):
+    for name in (
+        "tables",
+        "paper_tables",
+        "events_tables",
+        "questions_tables",
+        "claims_tables",
+        "raw_text_tables",
+        "report_runs",
+        "counts_page",
+        "pictures",
+    ):
         runpy.run_path(str(folder / f"{name}.py"), run_name="__main__")
 
 

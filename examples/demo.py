@@ -34,7 +34,7 @@ from sklearn_calib.datasets import (
     make_queries,
     make_tagged_sequences,
 )
-from sklearn_calib.explore import AgentRule, count_corpus, country_lexicon
+from sklearn_calib.explore import AgentRule, count_corpus, country_lexicon, reading_plan
 from sklearn_calib.sequence import CRFTagger, HMMTagger
 
 BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "0.45"
@@ -219,8 +219,8 @@ def measure_coreference():
         print(f"  {line}")
 
 
-def count_events():
-    """Print and draw in how many documents per year each country attacks."""
+def count_events(folder):
+    """Print and draw in how many documents per year each country attacks; write a page of it."""
     corpus = make_event_corpus(1200, random_state=0)
     rule = AgentRule(country_lexicon(), verbs=["attack"])
     posterior = count_corpus(
@@ -231,6 +231,15 @@ def count_events():
     print(f"  {len(corpus.X):,} simulated articles; most often: {', '.join(keys)}")
     for found in unsure:
         print(f"  worth reading by hand: {found}")
+    page = posterior.to_html(
+        folder / "attacks.html",
+        documents=corpus.X,
+        model=corpus.model,
+        rule=rule,
+        plan=reading_plan(posterior, 50, random_state=0),
+        title="Who attacked, in simulated news",
+    )
+    print(f"  {page}: a page to explore; open it in a browser")
     return CountDisplay.from_posterior(posterior, keys=keys, despine=True).figure_
 
 
@@ -295,7 +304,7 @@ def main():
     measure_coreference()
 
     section("8. A corpus: who attacked, and how sure is that?")
-    figure = count_events()
+    figure = count_events(folder)
     save(figure, folder, "counts.png", "counts per quarter, with 95% intervals")
 
     print(f"\nDone in {time.perf_counter() - started:.0f} seconds. The pictures are in {folder}/")

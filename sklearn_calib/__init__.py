@@ -34,6 +34,7 @@ from sklearn_calib.queries import (
     classifier_queries,
     estimator_queries,
     link_queries,
+    scan_queries,
     tag_queries,
 )
 
@@ -95,6 +96,7 @@ __all__ = [
     "recalibration",
     "report",
     "sample_size_curve",
+    "scan_queries",
     "score_decomposition",
     "select_bin_size",
     "sequence",

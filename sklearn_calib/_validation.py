@@ -318,15 +318,15 @@ def check_binary_labels(values: Any, pos_label: Any = None, name: str = "y_true"
     return np.asarray(y == pos_label, dtype=bool)
 
 
-def check_sample_weight(values: Any, n: int) -> Array | None:
+def check_sample_weight(values: Any, n: int, *, of: str = "queries") -> Array | None:
     """Return weights as float64, or None; extreme ones are brought within reach."""
     if values is None:
         return None
     weight = check_float_array(values, "sample_weight")
-    weight = _column(weight, "sample_weight", "One weight for each query is expected.")
+    weight = _column(weight, "sample_weight", f"One weight is expected for each of the {of}.")
     if len(weight) != n:
         raise ValueError(
-            f"sample_weight must have one entry for each of the {n} queries; it has {len(weight)}."
+            f"sample_weight must have one entry for each of the {n} {of}; it has {len(weight)}."
         )
     if weight.min() < 0:
         bad = weight < 0
@@ -334,7 +334,7 @@ def check_sample_weight(values: Any, n: int) -> Array | None:
             f"sample_weight contains {weight[bad][0]} {_where(bad)}; weights must not be negative."
         )
     if not weight.any():
-        raise ValueError("sample_weight is zero everywhere, so that no query is left.")
+        raise ValueError(f"sample_weight is zero everywhere, so that no {of} are left.")
     return _within_reach(weight)
 
 

@@ -3,6 +3,7 @@
 import ast
 import dataclasses
 import inspect
+import re
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,8 @@ ROOMS = [
     "metrics",
     "queries",
     "_sklearn",
+    "_html",
+    "_output",
     "_results",
     "_validation_documents",
     "_validation_sequences",
@@ -82,6 +85,13 @@ PUBLIC = {
     for name in module.__all__
     if inspect.isclass(getattr(module, name)) or inspect.isfunction(getattr(module, name))
 }
+
+
+def test_public_names_are_in_the_documentation():
+    listed = set(re.findall(r"[\w.]+", (PACKAGE.parent / "docs" / "api.rst").read_text()))
+    listed |= {name.rpartition(".")[2] for name in listed}
+    missing = {name for name in PUBLIC if name.rpartition(".")[2] not in listed}
+    assert not missing
 
 
 def public_objects():

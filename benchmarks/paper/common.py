@@ -12,7 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_calib import Queries, adaptive_bin_calibration_error, calibration_error_interval
+from sklearn_calib import (
+    Queries,
+    adaptive_bin_calibration_error,
+    calibration_bins,
+    calibration_error_interval,
+)
 
 RESULTS = Path(__file__).parents[1] / "results"
 PICTURES = Path(__file__).parents[2] / "docs" / "_static"
@@ -32,7 +37,11 @@ def rounded(value: Any) -> Any:
     if isinstance(value, (int, np.integer)):
         return int(value)
     if isinstance(value, (float, np.floating)):
-        return round(float(value), 6) if np.isfinite(value) else None
+        # Six decimals, and of what is smaller than a thousandth four digits.
+        number = float(value)
+        if not np.isfinite(number):
+            return None
+        return round(number, 6) if abs(number) >= 1e-3 else float(f"{number:.4g}")
     return value
 
 
@@ -72,6 +81,22 @@ def measure(queries: Queries, *, bin_size: int = BIN_SIZE, seed: int = 0) -> dic
         "interval": ours.confidence_interval,
         "mean_overconfidence": ours.mean_overconfidence,
     }
+
+
+def sides(queries: Queries, bin_size: int) -> dict[str, Any]:
+    """Return on which side of the diagonal the bins lie, below one half and above it."""
+    bins = calibration_bins(queries, bin_size=bin_size)
+    found: dict[str, Any] = {}
+    for name, part in (("low", bins.prob_pred < 0.5), ("high", bins.prob_pred >= 0.5)):
+        gap = bins.prob_true[part] - bins.prob_pred[part]
+        found[name] = {
+            "bins": part.sum(),
+            "above": (gap > 0).sum(),
+            "mean_gap": np.average(gap, weights=bins.count[part]),
+        }
+    middle = np.argsort(np.abs(bins.prob_pred - 0.5))[:4]
+    found["middle"] = [[bins.prob_pred[i], bins.prob_true[i]] for i in sorted(middle)]
+    return found
 
 
 def choose(models: dict[Any, Any], score: Callable[[Any], float]) -> Any:

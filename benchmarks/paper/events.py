@@ -3,7 +3,8 @@
 A coreference model is trained on GUM. On GUM itself, in five folds, the events that
 it finds are compared with those of the annotated entities: are the probabilities of
 events right, and do the intervals of counts hold the true counts? On AMALGUM's news,
-whose own coreference is ignored, the model's counts are drawn over time.
+whose own coreference is ignored, events are counted and the time that takes is measured.
+Attacks in the news over time are in `news.py`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from sklearn.model_selection import KFold
 sys.path.insert(0, str(Path(__file__).parent))
 from common import main, measure
 
-from sklearn_calib import CountDisplay
+from sklearn_calib import AdaptiveCalibrationDisplay
 from sklearn_calib.coref import AntecedentModel, Document
 from sklearn_calib.datasets import load_amalgum_news, load_gum
 from sklearn_calib.explore import (
@@ -249,7 +250,6 @@ def news(
             "hours_of_two_cores": ARTICLES / rate / 7200,
             "hours_of_ten_workers": ARTICLES / rate / 36000,
         },
-        "posterior": post,
     }
 
 
@@ -260,28 +260,14 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     articles = load_amalgum_news(**options.loader).X
     found["news"] = news(annotated, articles, memory, 100, options.seed)
     found["n_samples"] = options.samples
-    pictures = {"curves": found["gum"].pop("curves"), "posterior": found["news"].pop("posterior")}
-    return {**found, "pictures": pictures}
+    return {**found, "pictures": {"curves": found["gum"].pop("curves")}}
 
 
 def draw(found: dict[str, Any]) -> dict[str, Any]:
-    from sklearn_calib import AdaptiveCalibrationDisplay
-
-    post = found["pictures"]["posterior"]
-    say = by_class(post, "say-like")
-    figure6 = CountDisplay.from_posterior(say, keys=say.keys[:2], despine=True)
-    figure6.ax_.set_ylabel("Articles in which the country speaks\n[95% interval]")
-    panels = CountDisplay.from_posterior(say, keys=say.keys[:20], panels=True, n_columns=5)
-    attacks = by_class(post, "attack-like")
-    attack = CountDisplay.from_posterior(attacks, keys=attacks.keys[:2], despine=True)
-    attack.ax_.set_ylabel("Articles in which the country\nattacks [95% interval]")
     curve = AdaptiveCalibrationDisplay.from_predictions(
         found["pictures"]["curves"]["any verb"], name="any verb"
     )
     return {
-        "events_say": figure6.figure_,
-        "events_panels": panels.figure_,
-        "events_attack": attack.figure_,
         "events_calibration": curve.figure_,
     }
 

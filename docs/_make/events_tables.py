@@ -1,4 +1,4 @@
-"""Turn the numbers of benchmarks/paper/events.py into tables for the documentation."""
+"""Turn the numbers of benchmarks/paper/events.py and news.py into tables."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 
 from paper_tables import limits, three
-from tables import Maker, Row, paragraphs, table, write_tables
+from tables import Maker, Row, table, write_tables
 
 SCRIPT = "benchmarks/paper/events.py"
 
@@ -81,60 +81,153 @@ def coverage(found: Row) -> str:
     return table(title, header, body)
 
 
-def news(found: Row) -> str:
-    body = [
-        [
-            row["verbs"],
-            whole(row["countries"]),
-            f"{one(row['documents']['mean'])} {between(row['documents']['interval'])}",
-            whole(row["documents"]["best"]),
-            f"{one(row['events']['mean'])} {between(row['events']['interval'])}",
-            whole(row["events"]["best"]),
-            f"{row['uncertain_hits']:,} of {row['hits']:,}",
-        ]
-        for row in found["news"]["rows"]
-    ]
+def bounds(pair: Any) -> str:
+    return f"[{one(pair[0])}, {one(pair[1])}]"
+
+
+NAMES = {"amalgum": "AMALGUM", "wikinews": "Wikinews 2005 to 2008"}
+
+
+def news_corpora(found: Row) -> str:
+    body = []
+    for name, entry in found["corpora"].items():
+        stemming = entry["stemming"]
+        body.append(
+            [
+                NAMES[name],
+                whole(entry["articles"]),
+                whole(entry["naming_a_country"]),
+                whole(entry["with_a_verb"]),
+                f"{stemming['extra']:,} beside {stemming['matched']:,}",
+                ", ".join(f"{word} ({count})" for word, count in stemming["words"][:6]),
+            ]
+        )
     title = (
-        f"The {found['news']['documents']} articles of AMALGUM news, {found['news']['n_samples']} "
-        "samples each. *Articles* have an agent of any country; *events* are articles and "
-        "countries. Posterior means with 95 % intervals; *uncertain* are events with a probability "
-        "between .05 and .95, of all that some sample has"
+        "The corpora and the appendix's filter: articles, those that name a country, and those "
+        "of them with an attack-like verb, which are the ones to be counted. *Stemming*: words "
+        "that name a country only if one or two letters are cut off, as in the appendix, beside "
+        "those that are in the lexicon; and the commonest of them"
     )
-    header = ["verbs", "countries", "articles", "single best"]
-    header += ["events", "single best", "uncertain"]
+    header = ["corpus", "articles", "naming a country", "with a verb", "stemming", "commonest"]
     return table(title, header, body)
 
 
-def countries(found: Row) -> str:
+def news_counts(found: Row) -> str:
     body = []
-    for row in found["news"]["rows"]:
-        if row["verbs"] == "attack":
-            continue
-        for entry in row["most_common"]:
+    for name, entry in found["corpora"].items():
+        for row in entry["kinds"]["attack-like"]["top"][:8]:
             body.append(
                 [
-                    row["verbs"],
-                    entry["country"],
-                    f"{one(entry['mean'])} {between(entry['interval'])}",
-                    whole(entry["best"]),
+                    NAMES[name],
+                    row["key"],
+                    one(row["mean"]),
+                    between(row["exact"]),
+                    bounds(row["normal"]),
+                    whole(row["best"]),
+                    f"{one(row['entities'])} {between(row['entities_interval'])}",
                 ]
             )
-    title = "Articles of AMALGUM news by country, 2004 to 2019, with 95 % intervals"
-    return table(title, ["verbs", "country", "expected", "single best"], body)
-
-
-def rivals(found: Row) -> str:
-    years = found["news"]["usa_above_gbr"]
-    above = [row["year"] for row in years if row["probability"] > 0.95]
-    below = [row for row in years if row["probability"] < 0.05]
-    text = (
-        f"Did the USA speak in more articles than Great Britain? In {len(above)} of the "
-        f"{len(years)} years this has a posterior probability above .95"
+    title = (
+        f"Articles in which a country attacks, from {found['n_samples']} samples: posterior mean, "
+        "exact 95 % interval, the paper's m ± 1.96 s, and the single best analysis. The last "
+        "column counts entities in place of articles (footnote 11)"
     )
-    if below:
-        names = ", ".join(f"{row['year']} ({row['probability']:.2f})" for row in below)
-        text += f", and in {names} one below .05"
-    return text + ".\n"
+    header = ["corpus", "country", "articles", "exact", "normal", "single best", "entities"]
+    return table(title, header, body)
+
+
+def news_checks(found: Row) -> str:
+    body = []
+    for name, entry in found["corpora"].items():
+        for kind, part in entry["kinds"].items():
+            few, normal, entities = part["few_samples"], part["normal"], part["entities"]
+            body.append(
+                [
+                    f"{NAMES[name]}, {kind}",
+                    one(part["documents"]),
+                    whole(few["cells"]),
+                    f"{few['correlation']:.3f}",
+                    f"{few['largest_gap']:.1f}",
+                    f"{few['zero_width']} of {few['uncertain']}",
+                    f"{100 * normal['below_zero']:.0f} %",
+                    f"{entities['correlation']:.3f}",
+                    f"{entities['ratio']:.2f}",
+                ]
+            )
+    title = (
+        "Three checks on counts by quarter and country that are at least .2 in expectation. "
+        f"*{found['few']} samples* beside {found['n_samples']}: correlation of the means, largest "
+        "gap, and intervals that lose their width. *Normal* intervals that reach below zero. "
+        "*Entities* beside articles: correlation over countries, and their ratio"
+    )
+    header = ["corpus and verbs", "events", "counts", "10 samples: correlation", "largest gap"]
+    header += ["no width", "below zero", "entities: correlation", "ratio"]
+    return table(title, header, body)
+
+
+def news_rivals(found: Row) -> str:
+    body = []
+    for name, entry in found["corpora"].items():
+        row = entry["rivals"]
+        body.append(
+            [
+                NAMES[name],
+                f"{row['one']} and {row['other']}",
+                f"{one(row['mean'])} {between(row['interval'])}",
+                f"{row['best_differs']} of {row['periods']}",
+                f"{row['unclear']}",
+            ]
+        )
+    title = (
+        "Two countries: by how many articles the first exceeds the second over all years, with a "
+        "95 % interval; in how many quarters their single best counts differ; and in how many of "
+        "these the 95 % interval of the difference has both signs"
+    )
+    return table(title, ["corpus", "countries", "difference", "best differ", "unclear"], body)
+
+
+def news_reading(found: Row) -> str:
+    body = []
+    for name, entry in found["corpora"].items():
+        if "reading" in entry:
+            row = entry["reading"]
+            body.append(
+                [
+                    NAMES[name],
+                    f"{row['read']} of {row['frame']:,}",
+                    f"{row['events']} in {row['with_event']}",
+                    one(row["expected"]),
+                    f"{row['right']} of {row['claimed']}",
+                    f"{row['missed']}",
+                ]
+            )
+    title = (
+        "Articles that were read: how many of those that could be counted, what was found (a "
+        "country and an article are one event), how many events the model expected in these "
+        "articles, how many of its likely ones (.5 or more) are true, and how many true ones it "
+        "gave less than .5"
+    )
+    header = ["corpus", "read", "true events", "expected", "true of the likely", "missed"]
+    return table(title, header, body)
+
+
+def news_corrected(found: Row) -> str:
+    body = []
+    for name, entry in found["corpora"].items():
+        for row in entry.get("reading", {}).get("rows", [])[:8]:
+            body.append(
+                [
+                    NAMES[name],
+                    row["key"],
+                    f"{one(row['plain'])} {between(row['plain_interval'])}",
+                    f"{one(row['corrected'])} {between(row['corrected_interval'])}",
+                ]
+            )
+    title = (
+        "Articles in which a country attacks, as the model has it and corrected by reading, with "
+        "95 % intervals"
+    )
+    return table(title, ["corpus", "country", "plain", "corrected"], body)
 
 
 def cost(found: Row) -> str:
@@ -158,27 +251,37 @@ def cost(found: Row) -> str:
 def uncertain(found: Row) -> str:
     body = [
         [
+            NAMES[name],
             entry["id"].removeprefix("AMALGUM_news_"),
             entry["key"],
             f"{entry['probability']:.2f}",
             "; ".join(entry["mentions"]).replace("*", "\\*").replace("`", "\\`"),
         ]
-        for row in found["news"]["rows"]
-        if row["verbs"] == "attack-like"
-        for entry in row["most_uncertain"]
+        for name, part in found["corpora"].items()
+        for entry in part["uncertain"]
     ]
-    title = "Attack-like verbs: the articles that are nearest to a coin toss"
-    return paragraphs(table(title, ["article", "country", "probability", "mentions"], body))
+    title = "The articles that are nearest to a coin toss"
+    return table(title, ["corpus", "article", "country", "probability", "mentions"], body)
 
+
+NEWS = ("paper_news.json", "benchmarks/paper/news.py")
 
 MAKERS: tuple[Maker, ...] = (
     ("paper_events_gum", "paper_events.json", gum, SCRIPT),
     ("paper_events_coverage", "paper_events.json", coverage, SCRIPT),
-    ("paper_events_news", "paper_events.json", news, SCRIPT),
-    ("paper_events_countries", "paper_events.json", countries, SCRIPT),
-    ("paper_events_uncertain", "paper_events.json", uncertain, SCRIPT),
-    ("paper_events_rivals", "paper_events.json", rivals, SCRIPT),
     ("paper_events_cost", "paper_events.json", cost, SCRIPT),
+    ("paper_events_uncertain", NEWS[0], uncertain, NEWS[1]),
+    *(
+        (f"paper_{make.__name__}", NEWS[0], make, NEWS[1])
+        for make in (
+            news_corpora,
+            news_counts,
+            news_checks,
+            news_rivals,
+            news_reading,
+            news_corrected,
+        )
+    ),
 )
 
 

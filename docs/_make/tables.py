@@ -420,64 +420,6 @@ def speed(result: Row) -> str:
     )
 
 
-# --- thesis_studies.json
-
-
-def thesis_bin_size(studies: Row) -> str:
-    by_truth = studies["bin_sizes"]
-    first = next(iter(by_truth.values()))
-    header = ["queries per bin"]
-    for truth in by_truth:
-        header += [f"{truth}, plug-in", f"{truth}, debiased"]
-    body = []
-    for i, size in enumerate(first["bin_size"]):
-        cells = [f"{size:,}"]
-        for study in by_truth.values():
-            cells += [f"{study['plug_in'][i]:.4f}", f"{study['debiased'][i]:.4f}"]
-        body.append(cells)
-    for name, key, text in (
-        ("truth", "true_error", ".4f"),
-        ("``select_bin_size``", "selected", ","),
-    ):
-        cells = [name]
-        for study in by_truth.values():
-            cells += [format(study[key], text), ""]
-        body.append(cells)
-    title = (
-        f"Calibration error of {first['n']:,} queries with {studies['law']} predictions, by bin "
-        "size. The last rows give the true error and the size that ``select_bin_size`` chooses"
-    )
-    return table(title, header, body)
-
-
-def thesis_sample_size(studies: Row) -> str:
-    parts, held, total = [], {"plug_in": 0, "debiased": 0}, 0
-    for truth, rows in studies["sample_sizes"].items():
-        body = [
-            [
-                f"{row['n']:,}",
-                f"{row['plug_in']:.4f}",
-                interval(row["plug_in_interval"]),
-                f"{row['debiased']:.4f}",
-                interval(row["debiased_interval"]),
-            ]
-            for row in rows
-        ]
-        header = ["N", "plug-in", "Algorithm 2", "debiased", "default interval"]
-        parts.append(table(f"{truth}: true error {rows[0]['true_error']:.4f}", header, body))
-        total += len(rows)
-        for kind in held:
-            held[kind] += sum(
-                row[f"{kind}_interval"][0] <= row["true_error"] <= row[f"{kind}_interval"][1]
-                for row in rows
-            )
-    note = (
-        f"Of these {total} samples, the default 95 % interval holds the true error in "
-        f"{held['debiased']}, and the interval of Algorithm 2 in {held['plug_in']}."
-    )
-    return paragraphs(note, *parts)
-
-
 # --- sequence_speed.json
 
 
@@ -732,6 +674,199 @@ def recalibration_coreference(found: Row) -> str:
     )
 
 
+# --- training.json
+
+OBJECTIVES = {
+    "likelihood": "likelihood",
+    "marginal": "marginals",
+    "calibrated": "likelihood and calibration",
+    "softmax_margin": "softmax-margin",
+}
+
+
+def training_choices(rows: list[Row]) -> list[tuple[str, str, list[Row]]]:
+    """Return objective, choice and rows, raw and recalibrated; equal choices stand together."""
+    found = []
+    for objective in OBJECTIVES:
+        own = [row for row in rows if row["objective"] == objective]
+        by = {
+            choice: [row for row in own if row["chosen_by"] == choice]
+            for choice in ("accuracy", "calibration")
+        }
+        if by["accuracy"] and by["accuracy"][0]["options"] == by["calibration"][0]["options"]:
+            by = {"both": by["accuracy"]}
+        found += [(objective, choice, part) for choice, part in by.items() if part]
+    return found
+
+
+def small(value: float) -> str:
+    return "< .001" if value < 0.001 else f"{value:.3f}"
+
+
+def training_summary(found: Row) -> str:
+    """Return log loss and error of each corpus: the usual way, chosen, mended, trained for it."""
+    ways = [
+        ("the usual way", "likelihood", "accuracy", "raw"),
+        ("chosen for it", "likelihood", "calibration", "raw"),
+        ("mended", "likelihood", "accuracy", "temperature"),
+        *((f"{OBJECTIVES[o]}", o, "accuracy", "raw") for o in list(OBJECTIVES)[1:]),
+        *((f"{OBJECTIVES[o]}, mended", o, "accuracy", "temperature") for o in list(OBJECTIVES)[1:]),
+    ]
+    rows = {
+        (row["corpus"], row["objective"], row["chosen_by"], row["treatment"]): row
+        for row in found["experiment"]
+    }
+    corpora = list(dict.fromkeys(row["corpus"] for row in found["experiment"]))
+    body = []
+    for name, *way in ways:
+        own = [rows[corpus, *way] for corpus in corpora]
+        body.append((name, *(f"{row['log_loss']:.3f}; {row['error']:.4f}" for row in own)))
+    title = "Log loss of a token, and calibration error of all tags, on the test sentences"
+    return table(title, ("", *corpora), body)
+
+
+def training_experiment(found: Row) -> str:
+    """Return one table for each corpus."""
+    sizes = found["sentences"]
+    parts = [
+        f"{sizes['train']:,} training, {sizes['dev']:,} development and {sizes['test']:,} test "
+        f"sentences of each corpus, rich features, at most {sizes['max_iterations']} iterations "
+        "for each penalty of a warm-started path. Errors have 95 % intervals that know the "
+        "sentences. *Change* is the mean change of the log loss of a token against the first "
+        "line, raw against raw and recalibrated against recalibrated; p is that of equal "
+        "calibration. In the second line both are against the first."
+    ]
+    for corpus in dict.fromkeys(row["corpus"] for row in found["experiment"]):
+        rows = [row for row in found["experiment"] if row["corpus"] == corpus]
+        spans = "span_error" in rows[0]
+        body = []
+        for objective, choice, pair in training_choices(rows):
+            for row in pair:
+                against = row.get("against_usual")
+                first = row["treatment"] == "raw"
+                cells = [
+                    OBJECTIVES[objective] if first else "",
+                    f"{choice}, c2 = {row['options']['c2']:g}" if first else "",
+                    row["treatment"],
+                    f"{100 * row['accuracy']:.1f}",
+                    f"{row['log_loss']:.3f}",
+                    f"{row['error']:.4f} {interval(row['interval'])}",
+                    f"{row['commonest']:.4f}",
+                ]
+                if spans:
+                    cells.append(f"{row['span_error']:.4f} {interval(row['span_interval'])}")
+                if against is None:
+                    cells += ["", ""]
+                else:
+                    mean, low, high = against["log_loss"]
+                    cells += [f"{mean:+.3f} [{low:+.3f}, {high:+.3f}]", small(against["pvalue"])]
+                body.append(tuple(cells))
+        header = ["trained on", "chosen by", "treatment", "accuracy", "log loss", "error"]
+        header += ["seven commonest tags", *(["chunks"] if spans else []), "change", "p"]
+        parts.append(table(corpus, header, body))
+    return paragraphs(*parts)
+
+
+def training_tags(found: Row) -> str:
+    """Return the errors of the commonest tags, for settings chosen by accuracy."""
+    parts = []
+    for corpus in dict.fromkeys(row["corpus"] for row in found["experiment"]):
+        rows = [
+            row
+            for row in found["experiment"]
+            if row["corpus"] == corpus and row["chosen_by"] == "accuracy"
+        ]
+        columns = [row for row in rows if row["treatment"] == "raw"]
+        columns.insert(1, next(row for row in rows if row["treatment"] == "temperature"))
+        names = [
+            OBJECTIVES[row["objective"]] + ("" if row["treatment"] == "raw" else ", recalibrated")
+            for row in columns
+        ]
+        body = [
+            (
+                f"``{columns[0]['tags'][i][0]}``",
+                *("{1:.3f} [{2:.3f}, {3:.3f}]".format(*row["tags"][i]) for row in columns),
+            )
+            for i in range(len(columns[0]["tags"]))
+        ]
+        title = f"{corpus}: errors of the commonest tags, settings chosen by accuracy"
+        parts.append(table(title, ("tag", *names), body))
+    return paragraphs(*parts)
+
+
+def training_speed(found: Row) -> str:
+    """Return what training on the lattice costs, as far as it was measured."""
+    parts = []
+    if "speed" in found:
+        parts.append(
+            table(
+                "CPU time of an iteration on CoNLL-2000: lattice / CRFsuite",
+                ("features", "sentences", "CRFsuite, s", "lattice, s", "ratio"),
+                [
+                    (
+                        row["features"],
+                        f"{row['sentences']:,}",
+                        f"{row['crfsuite_seconds']:.3f}",
+                        f"{row['lattice_seconds']:.3f}",
+                        f"{row['ratio']:.2f}",
+                    )
+                    for row in found["speed"]
+                ],
+            )
+        )
+    if "agreement" in found:
+        parts.append(
+            table(
+                "Both solvers run to the end on CoNLL-2000",
+                ("features", "c2", "sentences", "relative gap of objectives", "of marginals"),
+                [
+                    (
+                        row["features"],
+                        f"{row['c2']:g}",
+                        f"{row['sentences']:,}",
+                        row["relative_gap"],
+                        row["largest_difference"],
+                    )
+                    for row in found["agreement"]
+                ],
+            )
+        )
+    if "gradient" in found:
+        rows = found["gradient"]["rows"]
+        parts.append(
+            table(
+                f"Gradients of marginals, {found['gradient']['tokens']:,} tokens: time / marginals",
+                ("tags", *(f"{row['tags']}" for row in rows)),
+                [("time", *(f"{row['ratio']:.1f}" for row in rows))],
+            )
+        )
+    if "memory" in found:
+        rows = found["memory"]
+        parts.append(
+            table(
+                "Peak memory of training on the lattice, rich features, CoNLL-2000",
+                ("sentences", *(f"{row['sentences']:,}" for row in rows)),
+                [
+                    ("MB", *(f"{row['peak_mb']:.0f}" for row in rows)),
+                    (
+                        "KB per token",
+                        *(f"{1e3 * row['peak_mb'] / row['tokens']:.1f}" for row in rows),
+                    ),
+                ],
+            )
+        )
+    if "path" in found:
+        path = found["path"]
+        parts.append(
+            f"A path over {len(path['penalties'])} penalties by warm starts, on "
+            f"{path['sentences']:,} sentences of CoNLL-2000 with rich features, took "
+            f"{path['warm_seconds']:.0f} seconds, separate fits {path['alone_seconds']:.0f} "
+            f"(ratio {path['ratio']:.2f}); the objectives they reached differ by at most "
+            f"{100 * path['largest_relative_gap']:.2f} %."
+        )
+    return paragraphs(*parts)
+
+
 # --- counts.json
 
 
@@ -959,6 +1094,44 @@ def parser(found: Row) -> str:
 
 # --- all of them
 
+
+def page(found: Row) -> str:
+    def middle(values: Sequence[float]) -> str:
+        return f"{sorted(values)[len(values) // 2]:.2f}"
+
+    rows = [
+        [
+            name,
+            f"{row['texts']:,}",
+            f"{row['megabytes']:.1f}",
+            f"{row['seconds_to_write']:.0f}",
+            f"{middle(row['seconds_to_open'])} ({max(row['seconds_to_open']):.2f})",
+            middle(row["processor_seconds_to_open"]),
+            middle(row["seconds_to_list"]),
+        ]
+        for name, row in found["pages"].items()
+    ]
+    header = [
+        "``n_texts``", "texts", "MB", "seconds to write", "to open: median (worst)",
+        "of it processor time", "to list a count",
+    ]  # fmt: skip
+    return paragraphs(
+        table(
+            f"A page of {found['n_documents']:,} documents of {found['words_per_document']} words",
+            header,
+            rows,
+        ),
+        f"Measured by ``benchmarks/page.py`` in Chromium, {_times(found)} times each, on a machine "
+        "that does other work at the same time. The time runs until the first pictures stand; "
+        "processor time is that of the page's main thread. Writing is processor time, and goes "
+        "mostly into the links and reasons of the texts.",
+    )
+
+
+def _times(found: Row) -> int:
+    return len(next(iter(found["pages"].values()))["seconds_to_open"])
+
+
 # Name of the table, numbers, function, script that measures.
 Maker = tuple[str, str, Callable[[Any], str], str]
 MAKERS: tuple[Maker, ...] = (
@@ -982,13 +1155,6 @@ MAKERS: tuple[Maker, ...] = (
     ),
     ("spans", "spans.json", spans, "benchmarks/spans.py"),
     ("spans_recalibrated", "spans.json", spans_recalibrated, "benchmarks/spans.py"),
-    ("thesis_bin_size", "thesis_studies.json", thesis_bin_size, "benchmarks/thesis_studies.py"),
-    (
-        "thesis_sample_size",
-        "thesis_studies.json",
-        thesis_sample_size,
-        "benchmarks/thesis_studies.py",
-    ),
     *(
         (function.__name__, "counts.json", function, "benchmarks/counts.py")
         for function in (counts_methods, counts_settings, counts_text)
@@ -1008,9 +1174,14 @@ MAKERS: tuple[Maker, ...] = (
         )
     ),
     ("parser", "parser.json", parser, "benchmarks/train_parser.py"),
+    ("page", "page.json", page, "benchmarks/page.py"),
     *(
         (function.__name__, "recalibration.json", function, "benchmarks/recalibration.py")
         for function in (recalibration_tweets, recalibration_news, recalibration_coreference)
+    ),
+    *(
+        (function.__name__, "training.json", function, "benchmarks/training.py")
+        for function in (training_summary, training_experiment, training_tags, training_speed)
     ),
 )
 

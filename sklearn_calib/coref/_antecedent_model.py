@@ -156,7 +156,7 @@ class AntecedentModel(MentionRanker):
         check_integer(self.min_count, "min_count")
         if self.max_antecedents is not None:
             check_integer(self.max_antecedents, "max_antecedents")
-        weight = check_sample_weight(sample_weight, len(documents))
+        weight = check_sample_weight(sample_weight, len(documents), of="documents")
         if weight is not None:
             kept = np.flatnonzero(weight)
             documents, entities = [documents[i] for i in kept], [entities[i] for i in kept]

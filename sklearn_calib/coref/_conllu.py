@@ -20,7 +20,7 @@ from sklearn_calib.coref._brackets import (
 )
 from sklearn_calib.coref._document import Document
 
-__all__ = ["UNKNOWN_ENTITIES", "escape", "read_conllu"]
+__all__ = ["UNKNOWN_ENTITIES", "each_conllu", "escape", "read_conllu"]
 
 # Mentions without entities have brackets as well, and this remark.
 UNKNOWN_ENTITIES = "unknown"
@@ -97,15 +97,22 @@ def read_conllu(source: Source, *, unbalanced: str = "warn") -> list[Document]:
     >>> doc.date is None, doc.heads
     (True, array([ 1, -1,  3,  1]))
     """
-    name = Path(source).stem if isinstance(source, (str, Path)) else "document"
-    documents: list[Document] = []
     problems: list[str] = []
-    with open_lines(source) as lines:
-        for text in _texts(lines, name, source_name(source)):
-            documents.append(text.finish())
-            problems += text.brackets.problems
+    documents = list(each_conllu(source, problems))
     report_problems(problems, unbalanced)
     return documents
+
+
+def each_conllu(source: Source, problems: list[str]) -> Iterator[Document]:
+    """Yield the documents of a CoNLL-U file as they are read, for files larger than memory.
+
+    Brackets that do not match are added to `problems`.
+    """
+    name = Path(source).stem if isinstance(source, (str, Path)) else "document"
+    with open_lines(source) as lines:
+        for text in _texts(lines, name, source_name(source)):
+            yield text.finish()
+            problems += text.brackets.problems
 
 
 class _Text:

@@ -101,6 +101,10 @@ class Parser:
         """Return a document or an exception for each text."""
         return _one_by_one(self.parse, texts)
 
+    def identity(self) -> object:
+        """Return what tells this parser from others."""
+        return self.parse
+
 
 class SpacyParser(Parser):
     """The same with a spaCy pipeline, which reads many texts at once."""
@@ -109,6 +113,15 @@ class SpacyParser(Parser):
 
     def _load(self) -> Any:
         return self.parse
+
+    def identity(self) -> object:
+        """Return the parts of the pipeline; its vocabulary grows with every text."""
+        pipeline: Any = self.parse
+        parts = [
+            (name, part.to_bytes(exclude=["vocab"]) if hasattr(part, "to_bytes") else part)
+            for name, part in pipeline.pipeline
+        ]
+        return (pipeline.meta.get("version"), pipeline.config.to_str(), parts)
 
     def __call__(self, texts: Sequence[RawText]) -> list[Document | Exception]:
         """Return a document or an exception for each text."""
@@ -131,6 +144,10 @@ class NamedParser(SpacyParser):
 
     def __getstate__(self) -> dict[str, Any]:
         return {"name": self.name, "loaded": None}
+
+    def identity(self) -> object:
+        """Return the name."""
+        return self.name
 
     def _load(self) -> Any:
         if self.loaded is None:

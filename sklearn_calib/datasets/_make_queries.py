@@ -19,7 +19,8 @@ __all__ = ["SimulatedQueries", "make_queries"]
 # 60 % near 0, 35 % near 1 and 5 % anywhere: what the marginals of a tagger look like.
 MIXTURE = ((0.60, 0.2, 20.0), (0.35, 20.0, 0.2), (0.05, 1.0, 1.0))
 
-DISTORTIONS = ("identity", "shift", "slope")
+# Each distortion that has a name, with its usual strength.
+DISTORTIONS = {"identity": 0.0, "shift": 0.1, "slope": 0.7, "thesis": 0.1}
 
 # Points of the quadrature for the true error.
 _POINTS = 2**16
@@ -80,6 +81,8 @@ def _distort(q: Array, distortion: str | Callable[[Array], Array], strength: flo
         return np.clip(q + strength, 0.0, 1.0)
     if distortion == "slope":
         return special.expit(strength * special.logit(q))
+    if distortion == "thesis":
+        return np.clip(np.where(q <= 0.5, q - strength, q + strength), 0.0, 1.0)
     return q
 
 
@@ -127,13 +130,15 @@ def make_queries(
     predictions : {"beta", "mixture"}, default="beta"
         "mixture" replaces the Beta law by 60 % Beta(.2, 20), 35 % Beta(20, .2)
         and 5 % uniform: crowded at 0 and 1, as the marginals of a tagger are.
-    distortion : {"identity", "shift", "slope"} or callable, default="identity"
-        t(q). "shift" is min(1, q + strength), the thesis's t with k = strength
-        (it is printed there as min(0, p + k), a slip: that would be 0
-        everywhere). "slope" multiplies the log-odds by `strength`: below 1
-        the predictions are overconfident, above 1 they are underconfident.
+    distortion : {"identity", "shift", "slope", "thesis"} or callable, default="identity"
+        t(q). "shift" is min(1, q + strength): predictions are too low everywhere.
+        "slope" multiplies the log-odds by `strength`: below 1 the predictions are
+        overconfident, above 1 they are underconfident. "thesis" is
+        max(0, q - strength) up to one half and min(1, q + strength) above it, so
+        that predictions are not extreme enough [1]_.
     strength : float, default=None
-        0.1 for "shift" and 0.7 for "slope" by default.
+        0.1 for "shift" and "thesis" and 0.7 for "slope" by default; from 0 to 0.5
+        for "thesis".
     decimals : int, default=None
         Round the predictions, which makes ties.
     group_size : int, default=1
@@ -154,6 +159,13 @@ def make_queries(
     --------
     calibration_error_interval : To be tried on such data.
 
+    References
+    ----------
+    .. [1] K. X. Nguyen, "Calibration for natural language processing systems",
+       honors thesis, University of Massachusetts Amherst, section 4.3.1. It prints
+       min(0, p + k) for the upper branch, which would be 0 there; min(1, p + k) is
+       meant.
+
     Examples
     --------
     >>> from sklearn_calib.datasets import make_queries
@@ -168,7 +180,7 @@ def make_queries(
     n = check_integer(n, "n")
     check_option(predictions, "predictions", ("beta", "mixture"))
     if not callable(distortion):
-        check_option(distortion, "distortion", DISTORTIONS)
+        check_option(distortion, "distortion", tuple(DISTORTIONS))
     group_size = check_integer(group_size, "group_size")
     if not (a > 0 and b > 0):
         raise ValueError(f"a and b must be positive, got a={a!r} and b={b!r}.")
@@ -177,7 +189,9 @@ def make_queries(
     if dependence > 0.0 and group_size == 1:
         raise ValueError("dependence has no effect without groups: set group_size as well.")
     if strength is None:
-        strength = {"shift": 0.1, "slope": 0.7}.get(str(distortion), 0.0)
+        strength = 0.0 if callable(distortion) else DISTORTIONS[distortion]
+    if distortion == "thesis" and not 0.0 <= strength <= 0.5:
+        raise ValueError(f"strength of 'thesis' must lie in [0, 0.5], got {strength!r}.")
     rng = check_generator(random_state)
     components = MIXTURE if predictions == "mixture" else ((1.0, float(a), float(b)),)
     part = rng.choice(len(components), size=n, p=[share for share, _, _ in components])

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import pickle
 import sys
-import threading
 import time
 import traceback
-import uuid
-from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence, Sized
-from contextlib import closing
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence, Sized
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
 from itertools import islice
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Protocol
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs, wrap_non_picklable_objects
 from numpy.typing import ArrayLike
 from sklearn.exceptions import NotFittedError
 
@@ -26,18 +21,18 @@ from sklearn_calib.coref import Document
 from sklearn_calib.coref._clusters import best_entities, draw_entities
 from sklearn_calib.coref._parse_texts import Parse, Parser, as_parser
 from sklearn_calib.coref._raw_text import RawText, Record, as_raw_text, is_raw_text
+from sklearn_calib.explore._checkpoint import Checkpoint
 from sklearn_calib.explore._counting import Collector, Counted, Text, count_one, document_text
+from sklearn_calib.explore._fingerprint import fingerprint
 from sklearn_calib.explore._periods import Period, UndatedError, period_of
 from sklearn_calib.explore._posterior import CountPosterior
 from sklearn_calib.explore._rule_answers import Answer, EntityRule, check_rule, entity_answer
+from sklearn_calib.explore._workers import on_dask, on_joblib
 
 if TYPE_CHECKING:
-    from distributed import Client, Future
+    from distributed import Client
 
 __all__ = ["count_corpus"]
-
-# Batches that wait for a worker: enough to keep it busy, few enough to be held in memory.
-_AHEAD = 4
 
 # Seconds within which documents that workers send at once are taken for one.
 _BURST = 0.5
@@ -139,6 +134,30 @@ class _Task:
                 found[number] = self._outcome(number, document)
         return [found[number] for number, _ in batch]
 
+    def lost(self, one: tuple[int, Source]) -> _Outcome:
+        """Return what became of a document that ended its worker twice."""
+        number, source = one
+        id = f"number {number}"
+        if isinstance(source, Document):
+            id = source.id
+        elif self.parser is not None and is_raw_text(source):
+            id = as_raw_text(source, number).id
+        reason = (
+            "the process that worked on it ended, twice. It may have run out of memory, or "
+            "crashed in compiled code."
+        )
+        return _Outcome(number, id, _Failure("LostWorker", reason, "It has not come back.", False))
+
+    def parts(self) -> dict[str, object]:
+        """Return what the answer depends on, besides the documents and numbers."""
+        return {
+            "model": self.model,
+            "rule": self.rule,
+            "period": self.period,
+            "sample_weight": self.weigh,
+            "parse": self.parser,
+        }
+
     def _without_parsing(self, text: RawText) -> Counted | None:
         """Return what a text adds if that is known before it is parsed, or None.
 
@@ -154,7 +173,7 @@ class _Task:
         if self.rule.may_hold(text.text):  # type: ignore[attr-defined]  # checked at the door
             return None
         nothing = Answer({}, {} if self.with_best else None, {}, self.n_samples)
-        return Counted(text.id, text.name, when, 1.0, nothing)
+        return Counted(text.id, text.name, when, 1.0, nothing, text.title or "")
 
     def _outcome(self, number: int, document: Document) -> _Outcome:
         def ask(text: Text[Document]) -> Answer:
@@ -233,6 +252,7 @@ def count_corpus(
     batch_size: int = 16,
     total: int | None = None,
     verbose: int = 0,
+    checkpoint: str | PathLike[str] | None = None,
     random_state: int | np.random.RandomState | np.random.Generator | None = None,
 ) -> CountPosterior:
     """Sample entities and count the documents for which a rule holds, in parallel.
@@ -280,8 +300,9 @@ def count_corpus(
     on_error : {"raise", "skip"}, default="raise"
         What to do when a document cannot be read, sampled or counted. Skipped
         documents are listed in the result with the reason, and there is a
-        warning. An error of the stream itself, from which no further document
-        can come, is always raised.
+        warning. So is a document whose worker process ends, when it is tried for
+        the second time. An error of the stream itself, from which no further
+        document can come, is always raised.
     n_jobs : int, default=None
         Number of joblib's workers; -1 for one per core.
     client : dask.distributed.Client, default=None
@@ -294,9 +315,17 @@ def count_corpus(
     verbose : int, default=0
         From 1 on, progress is written to the standard error stream: every ten
         seconds, and from 2 on every second.
+    checkpoint : str or path, default=None
+        A folder in which each document's counts are kept as soon as they are known.
+        If the run ends early, for whatever reason, the same call goes on where it
+        ended, and the result is that of a run without interruption. The documents
+        must come in the same order, and model, rule and options be the same; other
+        ones are refused. `keys`, `undated`, `on_error` and how the work is done may
+        differ. Documents that failed are tried again.
     random_state : int, RandomState, Generator or None, default=None
-        Seed. The result depends on it and on the order of the documents, but
-        neither on `n_jobs`, nor on `client`, nor on `batch_size`.
+        Seed. None with a checkpoint goes on with the seed of the checkpoint. The
+        result depends on it and on the order of the documents, but neither on
+        `n_jobs`, nor on `client`, nor on `batch_size`.
 
     Returns
     -------
@@ -355,26 +384,62 @@ def count_corpus(
     collector = Collector(period, keys, undated)
     seed = int(check_generator(random_state).integers(2**32))
     task = _Task(model, rule, n_samples, sample_weight, best, period, seed, parser, bool(prefilter))
-    batches = _batches(documents, batch_size)
-    outcomes = (
-        _on_dask(task, batches, client) if client is not None else _on_joblib(task, batches, n_jobs)
-    )
     # Outcomes may come in any order, and the documents must not.
     waiting: dict[int, _Outcome] = {}
     following = 0
-    progress = _Progress(verbose, total)
+    progress = _Progress(verbose, total, checkpoint is not None)
+    log = None
+    if checkpoint is not None:
+        log = Checkpoint(checkpoint, _run(task), None if random_state is None else seed)
+        task = replace(task, seed=log.seed)
+
+    def uncounted() -> Iterator[tuple[int, Source]]:
+        for number, source in enumerate(_checked_stream(documents)):
+            counted = None if log is None else log.look_up(number, source)
+            if counted is None:
+                yield number, source
+            else:
+                waiting[number] = _Outcome(number, counted.id, counted)
+
+    def collect() -> None:
+        nonlocal following
+        while following in waiting:
+            _collect(collector, waiting.pop(following), on_error)
+            following += 1
+        progress.show(following, len(collector.skipped))
+
+    batches = _batches(uncounted(), batch_size)
+    outcomes = (
+        on_joblib(task, batches, n_jobs) if client is None else on_dask(task, batches, client)
+    )
     try:
-        with closing(outcomes):  # workers stop when a document stops the run
+        with log or nullcontext(), closing(outcomes):  # workers stop when a document stops the run
             for outcome in outcomes:
+                if log is not None:
+                    log.add(outcome.number, outcome.found)
                 waiting[outcome.number] = outcome
-                while following in waiting:
-                    _collect(collector, waiting.pop(following), on_error)
-                    following += 1
-                progress.show(following, len(collector.skipped))
+                collect()
+            collect()
+            if log is not None:
+                log.check_end(following)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(progress.interrupted(following)) from None
     progress.show(following, len(collector.skipped), last=True)
     return collector.posterior()
+
+
+def _run(task: _Task) -> dict[str, Any]:
+    """Return what a run is known by: the options that its answer depends on."""
+    found: dict[str, Any] = {}
+    for name, part in task.parts().items():
+        try:
+            found[name] = fingerprint(part.identity() if isinstance(part, Parser) else part)
+        except TypeError as error:
+            raise TypeError(
+                f"checkpoint must recognise {name} when the run goes on, and cannot: {error}"
+            ) from error
+    options = {"n_samples": task.n_samples, "best": task.with_best, "prefilter": task.prefilter}
+    return {**found, **options}
 
 
 def _collect(collector: Collector, outcome: _Outcome, on_error: str) -> None:
@@ -397,114 +462,24 @@ def _collect(collector: Collector, outcome: _Outcome, on_error: str) -> None:
         raise error
 
 
-def _batches(documents: Iterable[Source], size: int) -> Iterator[Batch]:
+def _checked_stream(documents: Iterable[Source]) -> Iterable[Source]:
     if isinstance(documents, str) or not isinstance(documents, Iterable):
         raise TypeError(f"documents must be an iterable, got {type(documents).__name__}.")
-    numbered = iter(enumerate(documents))
+    return documents
+
+
+def _batches(numbered: Iterator[tuple[int, Source]], size: int) -> Iterator[Batch]:
     while batch := list(islice(numbered, size)):
         yield batch
-
-
-@dataclass(frozen=True, eq=False)
-class _Packed:
-    """A task on its way to workers, which unpack it once and keep it.
-
-    It is not left to joblib or Dask to send the task along with each batch: they
-    would send the model and the pipeline many times over, and hand out arrays in
-    memory that cannot be written to, which spaCy refuses.
-    """
-
-    name: str
-    data: bytes | Path
-
-    def __call__(self, batch: Batch) -> list[_Outcome]:
-        with _UNPACKING:
-            if self.name not in _UNPACKED:
-                data = self.data if isinstance(self.data, bytes) else self.data.read_bytes()
-                _UNPACKED.clear()  # that of an earlier corpus
-                _UNPACKED[self.name] = pickle.loads(data)
-            task = _UNPACKED[self.name]
-        return task(batch)
-
-
-# What this process has unpacked, if it is a worker.
-_UNPACKED: dict[str, _Task] = {}
-_UNPACKING = threading.Lock()
-
-
-def _pack(task: _Task) -> bytes:
-    try:
-        # Functions of a notebook, too, as joblib would do it.
-        return pickle.dumps(wrap_non_picklable_objects(task))
-    except Exception as error:
-        raise _cannot_be_sent(task) from error
-
-
-def _cannot_be_sent(task: _Task) -> TypeError:
-    parts = {"model": task.model, "rule": task.rule, "period": task.period, "parse": task.parser}
-    names = ", ".join(f"{name} {type(part).__name__}" for name, part in parts.items())
-    return TypeError(
-        f"Not everything can be pickled for the workers: {names}, and the documents. The error "
-        "above says what cannot. Work in one process (leave n_jobs and client out), or change "
-        "that part."
-    )
-
-
-def _on_joblib(
-    task: _Task, batches: Iterator[Batch], n_jobs: int | None
-) -> Generator[_Outcome, None, None]:
-    workers = effective_n_jobs(n_jobs)
-    if workers == 1:
-        for batch in batches:
-            yield from task(batch)
-        return
-    with TemporaryDirectory() as folder, Parallel(n_jobs=n_jobs, max_nbytes=None) as parallel:
-        path = Path(folder, "task.pickle")
-        path.write_bytes(_pack(task))
-        packed = _Packed(uuid.uuid4().hex, path)
-        while some := list(islice(batches, workers * _AHEAD)):
-            try:
-                found = parallel(delayed(packed)(batch) for batch in some)
-            except pickle.PicklingError as error:
-                raise _cannot_be_sent(task) from error
-            for outcomes in found:
-                yield from outcomes
-
-
-def _on_dask(
-    task: _Task, batches: Iterator[Batch], client: Client
-) -> Generator[_Outcome, None, None]:
-    try:
-        from distributed import as_completed
-    except ImportError:
-        raise ImportError(
-            "client needs dask.distributed, which is not installed: "
-            'pip install "sklearn-calib[dask]".'
-        ) from None
-    workers = max(1, sum(client.ncores().values()))
-    [shared] = client.scatter([_Packed(uuid.uuid4().hex, _pack(task))], broadcast=True)
-
-    def submit(batch: Batch) -> Future:
-        return client.submit(_call, shared, batch, pure=False)
-
-    running = as_completed([submit(batch) for batch in islice(batches, workers * _AHEAD)])
-    for future in running:
-        yield from future.result()
-        following = next(batches, None)
-        if following is not None:
-            running.add(submit(following))
-
-
-def _call(task: _Packed, batch: Batch) -> list[_Outcome]:
-    return task(batch)
 
 
 class _Progress:
     """Says now and then how far it is, and how long it will take."""
 
-    def __init__(self, verbose: int, total: int | None) -> None:
+    def __init__(self, verbose: int, total: int | None, kept: bool) -> None:
         self.every = {0: np.inf, 1: 10.0}.get(int(verbose), 1.0)
         self.total = total
+        self.kept = kept
         self.start = self.said = time.perf_counter()
         self.first: float | None = None
         self.mark = (0.0, 0)
@@ -529,10 +504,12 @@ class _Progress:
     def interrupted(self, done: int) -> str:
         """Return what to say when somebody has pressed Ctrl-C."""
         spent = _duration(time.perf_counter() - self.start)
-        return (
-            f"count_corpus was interrupted after {self._documents(done)} in {spent}; these counts "
-            "are lost."
+        fate = (
+            "run it again with the same checkpoint to go on."
+            if self.kept
+            else "these counts are lost. A checkpoint would keep them."
         )
+        return f"count_corpus was interrupted after {self._documents(done)} in {spent}; {fate}"
 
     def _documents(self, done: int) -> str:
         of = f" of {self.total:,}" if self.total is not None and done < self.total else ""

@@ -78,7 +78,7 @@ def document_text(document: object, number: int) -> Text[Document]:
             f"documents must hold Document objects; entry {number} is a {type(document).__name__}."
             f"{note}"
         )
-    title = document.metadata.get("title") or first_words(document.tokens)
+    title = document.title or document.metadata.get("title") or first_words(document.tokens)
     return Text(document.id, f"Document {document.id!r}", document.date, document, str(title))
 
 

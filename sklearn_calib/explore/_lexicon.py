@@ -116,7 +116,9 @@ class Lexicon(Result):
         object.__setattr__(self, "_tree", tree)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "entries": dict(self.entries)}
+        state = {**vars(self), "entries": dict(self.entries)}
+        state.pop("_needles", None)  # made when it is asked for
+        return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state, entries=MappingProxyType(state["entries"]))

@@ -155,6 +155,21 @@ def end_of(starts: Array, period: str) -> Array:
     return (starts.astype("datetime64[M]") + months).astype("datetime64[D]")
 
 
+# Which longer periods are made of whole shorter ones. Weeks run across months and years.
+_LONGER = {"D": "WMQY", "W": "", "M": "QY", "Q": "Y", "Y": ""}
+
+
+def longer_periods(period: Period) -> str:
+    """Return the periods of the calendar that are made of whole periods of this kind."""
+    return _LONGER[period] if isinstance(period, str) else ""
+
+
+def coarsened(periods: Array, period: str, wanted: str) -> tuple[Array, Array]:
+    """Return the longer periods, and in which of them each of the shorter ones lies."""
+    found = [period_of(None, start, wanted, name="A period") for start in periods]
+    return span(found, wanted, [label_of(start, period) for start in periods])
+
+
 def label_of(value: Any, period: Period) -> str:
     """Return a period as it is written: 2003-Q1, 2003-W05, 2003-02, 2003 or 2003-02-14."""
     if not isinstance(period, str):

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from scipy import stats
@@ -30,14 +30,28 @@ from sklearn_calib.explore._difference import CountDifference, drawn_difference,
 from sklearn_calib.explore._documents import SkippedDocument, UncertainDocument
 from sklearn_calib.explore._hits import Hits, SampledHits, concatenated
 from sklearn_calib.explore._keys import check_keys
-from sklearn_calib.explore._periods import PERIODS, Period, end_of, label_of, places_of
+from sklearn_calib.explore._periods import (
+    PERIODS,
+    Period,
+    coarsened,
+    end_of,
+    label_of,
+    longer_periods,
+    places_of,
+)
 from sklearn_calib.explore._poisson_binomial import NoUnitError
 
 if TYPE_CHECKING:
+    from os import PathLike
+    from pathlib import Path
+
     from pandas import DataFrame
 
+    from sklearn_calib.coref._parse_texts import Parse
     from sklearn_calib.explore._corrected import CorrectedPosterior
+    from sklearn_calib.explore._page_texts import Documents
     from sklearn_calib.explore._reading_plan import ReadingPlan
+    from sklearn_calib.explore._rule_answers import EntityRule
     from sklearn_calib.queries import Queries
 
 __all__ = ["CountPosterior"]
@@ -485,11 +499,51 @@ class CountPosterior(PlottedResult):
             hit_mentions=tuple(self.hit_mentions[i] for i in kept),
         )
 
-    def total(self) -> CountPosterior:
+    def total(self) -> Self:
         """Return the counts of all periods together."""
         whole = np.array(["all"], dtype=object)
-        place = np.zeros_like(self.document_period)
-        return replace(self, period=None, periods=whole, document_period=place)
+        return self._regrouped(None, whole, np.zeros(len(self.periods), dtype=np.int64))
+
+    def coarser(self, period: str) -> Self:
+        """Return the counts of longer periods, such as years in place of months.
+
+        Parameters
+        ----------
+        period : {"W", "M", "Q", "Y"}
+            Week, month, quarter or year. Periods of this kind must be made of
+            whole periods of the present kind: days make any other, months make
+            quarters and years, and weeks make none.
+
+        Returns
+        -------
+        CountPosterior
+            The counts by longer periods. Their intervals are narrower than sums
+            of the ends of intervals would be.
+
+        Examples
+        --------
+        >>> from sklearn_calib.explore import counts_from_probabilities
+        >>> p, month = [0.9, 0.5, 0.4], ["2003-01", "2003-04", "2004-01"]
+        >>> counts_from_probabilities(p, period=month).coarser("Y").period_labels
+        ['2003', '2004']
+        """
+        if period == self.period:
+            return self
+        longer = longer_periods(self.period)
+        if not isinstance(period, str) or len(period) != 1 or period not in longer:
+            kind = PERIODS[self.period] if isinstance(self.period, str) else "name"
+            can = ", ".join(f"{letter!r} ({PERIODS[letter]})" for letter in longer)
+            raise ValueError(
+                f"Counts by {kind} cannot become counts by period={period!r}; "
+                + (f"it should be one of {can}." if can else "there is no longer period for them.")
+            )
+        return self._regrouped(period, *coarsened(self.periods, str(self.period), period))
+
+    def _regrouped(self, period: Period, periods: Array, place: Array) -> Self:
+        """Return the counts of other periods, given in which of them each of these lies."""
+        return replace(
+            self, period=period, periods=periods, document_period=place[self.document_period]
+        )
 
     def corrected(
         self,
@@ -557,6 +611,114 @@ class CountPosterior(PlottedResult):
             training_frequency=training_frequency,
             n_draws=n_draws,
             random_state=random_state,
+        )
+
+    def to_html(
+        self,
+        path: str | PathLike[str],
+        *,
+        documents: Documents | None = None,
+        model: Any = None,
+        rule: EntityRule | None = None,
+        parse: Parse | None = None,
+        plan: ReadingPlan | None = None,
+        corrected: CorrectedPosterior | None = None,
+        title: str | None = None,
+        confidence_level: float = 0.95,
+        n_keys: int = 50,
+        n_texts: int = 1000,
+        force: bool = False,
+    ) -> Path:
+        """Write a page of HTML to explore the counts, their documents and texts.
+
+        The page is one file. It loads nothing from elsewhere and needs no server.
+
+        Parameters
+        ----------
+        path : str or path
+            Where to write. A page of this package is replaced, once the new one is
+            whole; any other file with `force` only.
+        documents : iterable or callable, default=None
+            The documents that were counted, or a function that returns an iterator
+            of them. They are read once, and the texts of those that are listed
+            first are kept. By default the page has no texts.
+        model : object, default=None
+            The coreference model. It colours the mentions of a text by entity,
+            and shows the probabilities of links. Without one, annotated entities
+            are coloured.
+        rule : callable, default=None
+            The rule that was counted, to show why a document counts. A rule with a
+            method `explain(document, entity)` gives reasons, as `AgentRule` does.
+        parse : str, path, spacy.Language or callable, default=None
+            What parses raw texts, as in `count_corpus`; only texts that are kept
+            are parsed.
+        plan : ReadingPlan, default=None
+            Documents to read. Their questions can be answered on the page, which
+            saves them as the CSV file that `plan.answered` takes.
+        corrected : CorrectedPosterior, default=None
+            What `corrected` made of these counts, shown beside them. Counts that
+            are corrected themselves show both.
+        title : str, default=None
+            Title of the page.
+        confidence_level : float, default=0.95
+            Level of the intervals.
+        n_keys : int, default=50
+            How many keys to show, most common first.
+        n_texts : int, default=1000
+            How many texts to keep: those of the plan, and the most probable and
+            least certain documents of each count. Fewer are kept if they would take
+            more than 12 MB.
+        force : bool, default=False
+            Whether to replace a file that this package did not write.
+
+        Returns
+        -------
+        pathlib.Path
+            Where it was written.
+
+        Notes
+        -----
+        The page has the counts with their intervals by the periods of these counts
+        and by all longer ones, so that years have intervals of their own. Of the
+        documents it lists the 60,000 with most to say; others are there as numbers.
+        Whatever comes from documents is shown as text, and never taken for HTML.
+
+        Answers can be given for documents of the plan only: others were picked by
+        somebody, and would bias the corrected counts.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from sklearn_calib.datasets import make_event_corpus
+        >>> from sklearn_calib.explore import AgentRule, count_corpus, country_lexicon
+        >>> corpus = make_event_corpus(60, random_state=0)
+        >>> rule = AgentRule(country_lexicon())
+        >>> posterior = count_corpus(corpus.X, corpus.model, rule, random_state=0)
+        >>> with TemporaryDirectory() as folder:
+        ...     page = posterior.to_html(
+        ...         Path(folder) / "attacks.html", documents=corpus.X, model=corpus.model, rule=rule
+        ...     )
+        ...     page.name, page.stat().st_size > 10_000
+        ('attacks.html', True)
+        """
+        # As above: the page knows of plans and corrections, which are made from counts.
+        from sklearn_calib.explore._page import write_page
+
+        return write_page(
+            self,
+            path,
+            documents=documents,
+            model=model,
+            rule=rule,
+            parse=parse,
+            plan=plan,
+            corrected=corrected,
+            title=title,
+            confidence_level=confidence_level,
+            n_keys=n_keys,
+            n_texts=n_texts,
+            force=force,
         )
 
     @cached_property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -273,11 +274,12 @@ class ReadingPlan(Result):
             )
 
     def _rows_of_file(self, path: Path) -> Iterator[tuple[str, str, Any, Any]]:
-        text = path.read_text(encoding="utf-8-sig")
+        text = path.read_bytes().decode("utf-8-sig")
         first = text.split("\n", 1)[0]
         # Spreadsheets of some countries write semicolons.
         delimiter = max(",;\t", key=first.count)
-        reader = csv.DictReader(text.splitlines(), delimiter=delimiter)
+        # Names and titles may hold line breaks of any kind, and they are not ends of rows.
+        reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
         _check_header(reader.fieldnames or (), str(path))
         for row in reader:
             where = f"{path}, line {reader.line_num}"

@@ -1,10 +1,10 @@
-"""What the forms of an English verb look like, to find them in text that is not parsed."""
+"""What the forms of an English verb or noun look like, to find them in text that is not parsed."""
 
 from __future__ import annotations
 
 from functools import cache
 
-__all__ = ["verb_needles"]
+__all__ = ["noun_needles", "verb_needles"]
 
 # Forms that do not begin like their verb, "fight" and "fought"; those that do need no mention.
 _IRREGULAR = """
@@ -58,4 +58,33 @@ def verb_needles(verb: str) -> frozenset[str]:
         if verb.endswith(irregular):  # "withdraw" as "draw"
             start = verb[: -len(irregular)]
             found.update(start + form for form in forms)
+    return frozenset(found)
+
+
+# Nouns whose plural differs in more than its last two letters.
+_IRREGULAR_NOUNS = {
+    "foot": "feet",
+    "goose": "geese",
+    "louse": "lice",
+    "mouse": "mice",
+    "penny": "pence",
+    "person": "people",
+    "tooth": "teeth",
+}
+
+
+@cache
+def noun_needles(noun: str) -> frozenset[str]:
+    """Return texts one of which is a part of both forms of an English noun.
+
+    They are without case: "enem" for "enemy" and "enemies", "cris" for "crisis" and
+    "crises".
+    """
+    noun = noun.casefold()
+    if not (noun.isascii() and noun.isalpha()):
+        return frozenset({""})
+    found = {noun[: max(1, len(noun) - 2)]}
+    for irregular, plural in _IRREGULAR_NOUNS.items():
+        if noun.endswith(irregular):
+            found.add(noun.removesuffix(irregular) + plural)
     return frozenset(found)

@@ -62,7 +62,9 @@ def best_calibrated(
     Parameters
     ----------
     score : str, default="accuracy"
-        Name of the score to maximise, as in `scoring`.
+        Name of the score to maximise, as in `scoring`. scikit-learn's
+        "accuracy" takes one label per sample; for a tagger, name a function
+        such as `lambda tagger, X, y: tagger.score(X, y)` in `scoring`.
     calibration : str, default="neg_adaptive_bin_calibration_error"
         Name of the calibration score in `scoring`.
     tolerance : float, default=1.0

@@ -16,12 +16,13 @@ from sklearn_calib._validation import (
     check_confidence_level,
     check_option,
 )
-from sklearn_calib.metrics._binning._balanced import balanced_ends
-from sklearn_calib.metrics._binning._binned import BinnedQueries, bin_queries
+from sklearn_calib.metrics._binning._binned import BinnedQueries, bin_queries, cut
+from sklearn_calib.metrics._binning._rules import Balanced, ByWidth
+from sklearn_calib.metrics._binning._scanned import sort_or_scan
 from sklearn_calib.metrics._binning._sizes import n_effective, number_of_bins, standard_number
-from sklearn_calib.metrics._binning._sorted import sort_queries
-from sklearn_calib.queries._as_queries import as_queries
+from sklearn_calib.queries._as_queries import queries_or_scan
 from sklearn_calib.queries._queries import Queries
+from sklearn_calib.queries._scan import QueryScan
 
 __all__ = ["CalibrationBins", "calibration_bins"]
 
@@ -285,7 +286,7 @@ def join_bins(bins: CalibrationBins) -> CalibrationBins:
 
 
 def calibration_bins(
-    y_true: ArrayLike | Queries,
+    y_true: ArrayLike | Queries | QueryScan,
     y_prob: ArrayLike | None = None,
     *,
     bin_size: int | str = "auto",
@@ -303,7 +304,7 @@ def calibration_bins(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or Queries
+    y_true : array-like of shape (n_samples,), Queries or QueryScan
         True labels, or queries in place of both arrays.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Predicted probabilities: of the positive class, or of every class.
@@ -350,10 +351,10 @@ def calibration_bins(
     """
     check_option(strategy, "strategy", STRATEGIES)
     check_bin_options(bin_size, n_bins)
-    queries = as_queries(
+    queries = queries_or_scan(
         y_true, y_prob, classes=classes, sample_weight=sample_weight, pos_label=pos_label
     )
-    ordered = sort_queries(queries)
+    ordered = sort_or_scan(queries)
     if strategy == "adaptive":
         return bins_of(bin_queries(ordered, bin_size, n_bins))
     if not isinstance(bin_size, str):
@@ -361,7 +362,7 @@ def calibration_bins(
         raise ValueError(f"bin_size={bin_size!r} has no meaning for {kind}; set n_bins.")
     if strategy == "balanced":
         number = standard_number(ordered) if n_bins is None else n_bins
-        return bins_of(BinnedQueries(ordered, balanced_ends(ordered, number)), strategy)
+        return bins_of(cut(ordered, Balanced(number)), strategy)
     if n_bins is None:
         n_bins = number_of_bins(n_effective(ordered))
-    return bins_of(BinnedQueries(ordered, ordered.cut_by_width(n_bins)), strategy)
+    return bins_of(cut(ordered, ByWidth(n_bins)), strategy)

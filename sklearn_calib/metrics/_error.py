@@ -14,11 +14,13 @@ from sklearn_calib._validation import (
     check_option,
 )
 from sklearn_calib.metrics._binning._binned import bin_queries
+from sklearn_calib.metrics._binning._scanned import sort_or_scan
 from sklearn_calib.metrics._binning._sorted import SortedQueries, sort_queries
 from sklearn_calib.metrics._bins import NORMS, bins_of, check_squared
 from sklearn_calib.metrics._inference._debiased import debiased_square_of
-from sklearn_calib.queries._as_queries import as_queries
+from sklearn_calib.queries._as_queries import as_queries, queries_or_scan
 from sklearn_calib.queries._queries import Queries
+from sklearn_calib.queries._scan import QueryScan
 
 __all__ = ["adaptive_bin_calibration_error"]
 
@@ -82,6 +84,15 @@ class ErrorMeasure:
             queries = queries.where(mask=np.array([name in chosen for name in asked], dtype=bool))
         return self.of_sorted(sort_queries(queries))
 
+    def of_scan(self, scan: QueryScan, average: str, labels: ArrayLike | None) -> float:
+        """Return the error of the queries of a scan."""
+        if average != "micro" or labels is not None:
+            raise TypeError(
+                "The error of a scan is over all of its queries; label_calibration has one for "
+                "each label. Pass scan.sample(100_000) or scan.collect() for other averages."
+            )
+        return self.of_sorted(sort_or_scan(scan))
+
 
 def _choose_labels(queries: Queries, labels: ArrayLike | None) -> set[object]:
     """Return the labels to look at: all, or those that were named."""
@@ -99,7 +110,7 @@ def _choose_labels(queries: Queries, labels: ArrayLike | None) -> set[object]:
 
 
 def adaptive_bin_calibration_error(
-    y_true: ArrayLike | Queries,
+    y_true: ArrayLike | Queries | QueryScan,
     y_prob: ArrayLike | None = None,
     *,
     bin_size: int | str = "auto",
@@ -122,7 +133,7 @@ def adaptive_bin_calibration_error(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or Queries
+    y_true : array-like of shape (n_samples,), Queries or QueryScan
         True labels, or queries in place of both arrays.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Predicted probabilities: of the positive class, or of every class.
@@ -178,6 +189,13 @@ def adaptive_bin_calibration_error(
     0.065
     """
     measure = ErrorMeasure(bin_size, n_bins, norm, squared, debias)
+    if isinstance(y_true, QueryScan):
+        found = queries_or_scan(
+            y_true, y_prob, average=average, sample_weight=sample_weight, pos_label=pos_label
+        )
+        if isinstance(found, QueryScan):
+            return measure.of_scan(found, average, classes)
+        y_true = found
     if isinstance(y_true, Queries):
         # Here the classes are not the columns of a matrix, but the labels to look at.
         queries = as_queries(

@@ -25,9 +25,10 @@ from sklearn_calib._validation import (
     check_integer,
     check_option,
 )
-from sklearn_calib.metrics._binning._binned import BinnedQueries, bin_queries
+from sklearn_calib.metrics._binning._binned import bin_queries, cut
+from sklearn_calib.metrics._binning._rules import BySize
+from sklearn_calib.metrics._binning._scanned import sort_or_scan
 from sklearn_calib.metrics._binning._sizes import effective_scale, n_effective
-from sklearn_calib.metrics._binning._sorted import sort_queries
 from sklearn_calib.metrics._bins import CalibrationBins, bins_of
 from sklearn_calib.metrics._inference._resampling import (
     bca_limits,
@@ -35,8 +36,9 @@ from sklearn_calib.metrics._inference._resampling import (
     sampled_errors,
 )
 from sklearn_calib.metrics._inference._sample import check_inference_bins, make_sample
-from sklearn_calib.queries._as_queries import Groups, as_queries
+from sklearn_calib.queries._as_queries import Groups, queries_or_scan
 from sklearn_calib.queries._queries import Queries
+from sklearn_calib.queries._scan import QueryScan
 
 __all__ = ["CalibrationErrorResult", "calibration_error_interval"]
 
@@ -156,7 +158,7 @@ class IntervalMaker:
         return float(stats.norm.ppf(0.5 + self.confidence_level / 2.0))
 
     def of_queries(
-        self, queries: Queries, random_state: RandomState = None
+        self, queries: Queries | QueryScan, random_state: RandomState = None
     ) -> CalibrationErrorResult:
         """Return the error of queries with its interval."""
         if self.method == "sampling":
@@ -164,6 +166,11 @@ class IntervalMaker:
         sample = make_sample(queries, self.bin_size, self.n_bins)
         level, distribution = float(self.confidence_level), None
         if self.method == "bootstrap":
+            if isinstance(queries, QueryScan):
+                raise TypeError(
+                    "method='bootstrap' draws queries, and needs all of them at once. Leave "
+                    "method out, or pass scan.collect() or scan.sample(100_000)."
+                )
             rng = check_generator(random_state)
             squares = bootstrap_squares(sample.form, self.n_resamples, rng)
             limits = bca_limits(sample.form, squares, level)
@@ -187,14 +194,16 @@ class IntervalMaker:
             bins=bins_of(sample.bins, sample.strategy),
         )
 
-    def _sampled(self, queries: Queries, rng: np.random.Generator) -> CalibrationErrorResult:
+    def _sampled(
+        self, queries: Queries | QueryScan, rng: np.random.Generator
+    ) -> CalibrationErrorResult:
         """Return the interval of Algorithm 2, which takes the queries as independent."""
-        ordered = sort_queries(queries)
+        ordered = sort_or_scan(queries)
         if isinstance(self.bin_size, str) and self.n_bins is None:
             # About 2 sqrt(N) bins.
             wanted = max(5, math.floor(math.sqrt(n_effective(ordered)) / 2.0))
             size = wanted / effective_scale(ordered)
-            binned = BinnedQueries(ordered, ordered.cut_by_size(size), size)
+            binned = cut(ordered, BySize(size), size)
         else:
             binned = bin_queries(ordered, self.bin_size, self.n_bins)
         bins = bins_of(binned)
@@ -215,7 +224,7 @@ class IntervalMaker:
 
 
 def calibration_error_interval(
-    y_true: ArrayLike | Queries,
+    y_true: ArrayLike | Queries | QueryScan,
     y_prob: ArrayLike | None = None,
     *,
     bin_size: int | str = "auto",
@@ -234,7 +243,7 @@ def calibration_error_interval(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or Queries
+    y_true : array-like of shape (n_samples,), Queries or QueryScan
         True labels, or queries in place of both arrays.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Predicted probabilities: of the positive class, or of every class.
@@ -304,7 +313,7 @@ def calibration_error_interval(
             "method='sampling' takes the queries as independent; leave groups out, or use another "
             "method."
         )
-    queries = as_queries(
+    queries = queries_or_scan(
         y_true, y_prob, classes=classes, groups=groups, sample_weight=sample_weight,
         pos_label=pos_label,
     )  # fmt: skip

@@ -5,6 +5,7 @@ from sklearn_calib.queries._entities import EntityQuestions
 from sklearn_calib.queries._estimator import estimator_queries, fold_queries
 from sklearn_calib.queries._links import LinkQuestions, link_queries
 from sklearn_calib.queries._queries import Queries
+from sklearn_calib.queries._scan import QueryScan, scan_queries
 from sklearn_calib.queries._spans import SpanQuestions, span_queries
 from sklearn_calib.queries._tags import TagQuestions, tag_queries
 
@@ -12,12 +13,14 @@ __all__ = [
     "EntityQuestions",
     "LinkQuestions",
     "Queries",
+    "QueryScan",
     "SpanQuestions",
     "TagQuestions",
     "classifier_queries",
     "estimator_queries",
     "fold_queries",
     "link_queries",
+    "scan_queries",
     "span_queries",
     "tag_queries",
 ]

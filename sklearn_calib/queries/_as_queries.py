@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,6 +20,7 @@ from sklearn_calib._validation import (
 )
 from sklearn_calib.queries._classifier import AVERAGES, column_names, matrix_queries
 from sklearn_calib.queries._queries import Queries
+from sklearn_calib.queries._scan import QueryScan
 
 Groups = ArrayLike | Literal[False] | None
 
@@ -42,16 +43,17 @@ def as_queries(
     (those of a matrix with more than two columns: its rows), and False takes
     all queries as independent. `name` is what messages call the predictions.
     """
+    if isinstance(y_true, QueryScan):
+        raise TypeError(
+            "This function needs all queries at once, and does not take a scan. Pass "
+            "scan.sample(100_000, random_state=0) for an estimate from some of the rows, or "
+            "scan.collect() where all of them fit into memory."
+        )
     if isinstance(y_true, Queries):
-        extra = {
-            "y_prob": y_prob,
-            "classes": classes,
-            "sample_weight": sample_weight,
-            "pos_label": pos_label,
-        }
-        for option, value in extra.items():
-            if value is not None:
-                raise TypeError(f"{option} is part of the Queries object; do not pass it as well.")
+        _refuse_extras(
+            "Queries object", y_prob=y_prob, classes=classes, sample_weight=sample_weight,
+            pos_label=pos_label,
+        )  # fmt: skip
         if average not in ("micro", "macro"):
             check_option(average, "average", AVERAGES)
             raise ValueError(
@@ -86,6 +88,35 @@ def as_queries(
         # Of two classes, the one with the larger probability.
         answers, q = answers == (q > 1.0 - q), np.maximum(q, 1.0 - q)
     return _with_groups(Queries._from_checked(answers, q, weight=weight), groups, len(q))
+
+
+def queries_or_scan(
+    y_true: ArrayLike | Queries | QueryScan,
+    y_prob: ArrayLike | None = None,
+    *,
+    groups: Groups = None,
+    **options: Any,
+) -> Queries | QueryScan:
+    """Return a scan that was given in place of arrays, and what `as_queries` returns otherwise.
+
+    A scan of few rows is read into memory.
+    """
+    if not isinstance(y_true, QueryScan):
+        return as_queries(y_true, y_prob, groups=groups, **options)
+    average = options.pop("average", "micro")
+    options.pop("name", None)
+    _refuse_extras("scan", y_prob=y_prob, **options)
+    if groups is not None and groups is not False:
+        raise TypeError("groups is a column of the scan: scan_queries(..., group='its name').")
+    scan = y_true.without_groups() if groups is False and y_true.grouped else y_true
+    small = scan.in_memory()
+    return scan if small is None else as_queries(small, average=average)
+
+
+def _refuse_extras(what: str, **options: Any) -> None:
+    for option, value in options.items():
+        if value is not None:
+            raise TypeError(f"{option} is part of the {what}; do not pass it as well.")
 
 
 def _with_groups(queries: Queries, groups: Groups, n_rows: int) -> Queries:

@@ -60,7 +60,7 @@ class EntityQuestions:
         asked = [list(of_document) for of_document in entities]
         if len(asked) != n:
             raise ValueError(f"entities are of {len(asked)} documents, but n_mentions has {n}.")
-        weight = check_sample_weight(sample_weight, n)
+        weight = check_sample_weight(sample_weight, n, of="documents")
         counts = np.array([len(of_document) for of_document in asked], dtype=np.intp)
         flat = [entity for of_document in asked for entity in of_document]
         self._y_prob = np.array([proba for _, proba in flat], dtype=np.float64)

@@ -118,7 +118,7 @@ class LinkQuestions:
             self._kept.append(mask)
             parts.append(proba[mask])
         n = len(self._kept)
-        weight = check_sample_weight(sample_weight, n)
+        weight = check_sample_weight(sample_weight, n, of="documents")
         self._y_prob = np.concatenate(parts)
         counts = np.array([len(part) for part in parts[1:]], dtype=np.intp)
         self._group = np.repeat(np.arange(n), counts)

@@ -259,7 +259,7 @@ class Queries:
             chosen._codes = read_only(np.zeros(len(chosen), dtype=np.intp))
         return chosen
 
-    def _take(self, rows: Array) -> Queries:
+    def _take(self, rows: Array | slice) -> Queries:
         def pick(array: Array | None) -> Array | None:
             return None if array is None else array[rows]
 
@@ -270,6 +270,17 @@ class Queries:
             names=self._names,
             group=pick(self._group),
             weight=pick(self._weight),
+        )
+
+    def _with_predictions(self, q: Array) -> Queries:
+        """Return the same queries with predictions that are known to be right."""
+        return Queries._from_checked(
+            self.y_true,
+            q,
+            codes=self._codes,
+            names=self._names,
+            group=self._group,
+            weight=self._weight,
         )
 
     def with_groups(self, group: ArrayLike | None) -> Queries:

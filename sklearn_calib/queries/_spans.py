@@ -163,7 +163,7 @@ class SpanQuestions:
         self._lengths = lengths
         self._types = list(types)
         self._scheme = scheme
-        self._weights = check_sample_weight(sample_weight, len(lengths))
+        self._weights = check_sample_weight(sample_weight, len(lengths), of="sentences")
         self._keys = self._key(sentence, start, stop, kind)
         # A sentence without spans leaves a gap in the numbers of the groups.
         counts = np.bincount(sentence, minlength=len(lengths))

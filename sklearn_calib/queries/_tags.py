@@ -196,7 +196,7 @@ class TagQuestions:
         sample_weight: ArrayLike | None = None,
     ) -> None:
         check_option(average, "average", AVERAGES)
-        weight = check_sample_weight(sample_weight, len(lengths))
+        weight = check_sample_weight(sample_weight, len(lengths), of="sentences")
         if pairs is not None and pos_label is not None:
             raise ValueError("pos_label does not apply to unit='pair': every pair is asked about.")
         self._sentence = _row_sentences(lengths, of_pairs=pairs is not None)

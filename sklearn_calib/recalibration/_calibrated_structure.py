@@ -191,7 +191,7 @@ class CalibratedStructureCV(VersionedEstimator):
             raise ValueError(
                 f"X and y must have one entry per sample, but X has {len(X)} and y has {len(y)}."
             )
-        weight = check_sample_weight(sample_weight, len(X))
+        weight = check_sample_weight(sample_weight, len(X), of="samples")
         fit_options = {}
         if weight is not None and has_fit_parameter(self.estimator, "sample_weight"):
             fit_options["sample_weight"] = weight
@@ -303,7 +303,10 @@ class CalibratedStructureCV(VersionedEstimator):
 
     @available_if(_mended_has("predict_spans"))
     def predict_spans(self, X: Sequence[Any], **options: Any) -> Any:
-        """Predict spans with mended probabilities; not for "isotonic".
+        """Predict spans with mended probabilities.
+
+        With "isotonic" this needs `query_options={"unit": "span"}`, and the
+        spans are those that the model itself finds probable.
 
         Parameters
         ----------
@@ -339,7 +342,10 @@ class CalibratedStructureCV(VersionedEstimator):
 
     @available_if(_mended_has("predict_entities"))
     def predict_entities(self, X: Sequence[Any], **options: Any) -> Any:
-        """Predict entities with mended probabilities; not for "isotonic".
+        """Predict entities with mended probabilities.
+
+        With "isotonic" this needs `query_options={"unit": "entity"}`, and the
+        entities are those that the model itself finds probable.
 
         Parameters
         ----------

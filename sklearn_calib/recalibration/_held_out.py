@@ -70,7 +70,9 @@ def _folds(
         return _alternating(X, _DOCUMENT_FOLDS if cv is None else int(cv))
     # One entry per sample; what stands in a sample is no class to stratify by.
     splitter = check_cv(_FOLDS if cv is None else cv)
-    return list(splitter.split(np.zeros((len(X), 1)), None, groups))
+    folds = splitter.split(np.zeros((len(X), 1)), None, groups)
+    # Folds of one's own may be lists or ranges.
+    return [(np.asarray(train), np.asarray(test)) for train, test in folds]
 
 
 def _alternating(X: Sequence[Any], n_folds: int) -> list[tuple[Array, Array]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,12 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn_calib._validation import Array, check_option
 from sklearn_calib._validation_sequences import flatten
 from sklearn_calib.coref._clusters import links
+from sklearn_calib.coref._entities import Entity
 from sklearn_calib.queries._estimator import check_query_options
 from sklearn_calib.queries._links import LinkQuestions
 from sklearn_calib.queries._queries import Queries
 from sklearn_calib.queries._tags import TagQuestions
+from sklearn_calib.sequence._spans import SentenceSpans
 from sklearn_calib.sequence._tagger import METHODS
 
 __all__ = ["AnswerMaps", "IsotonicModel", "IsotonicRanker", "IsotonicTagger"]
@@ -185,6 +188,16 @@ class IsotonicTagger(IsotonicModel):
         best = iter(self.classes_[self.predict_proba(sentences).argmax(axis=1)].tolist())
         return [[next(best) for _ in sentence] for sentence in sentences]
 
+    def predict_spans(self, X: Any, **options: Any) -> SentenceSpans:
+        """Predict spans with mended probabilities, chosen by those of the model as it was."""
+        self._check_unit("span")
+        spans = self.model.predict_spans(X, **options)
+        mended = np.empty_like(spans.proba)
+        for code, name in enumerate(spans.types):
+            rows = np.flatnonzero(spans.kind == code)
+            mended[rows] = self.maps(spans.proba[rows], name) if len(rows) else 0.0
+        return replace(spans, proba=mended)
+
     def calibration_questions(
         self,
         X: Any,
@@ -234,6 +247,15 @@ class IsotonicRanker(IsotonicModel):
             mended = self.maps(links(proba))
             np.fill_diagonal(mended, 1.0)
             yield mended
+
+    def predict_entities(self, X: Any, **options: Any) -> list[list[Entity]]:
+        """Predict entities with mended probabilities, chosen by those of the model as it was."""
+        self._check_unit("entity")
+        found = self.model.predict_entities(X, **options)
+        flat = [entity.proba for entities in found for entity in entities]
+        mended = iter(self.maps(np.array(flat)).tolist() if flat else ())
+        # The map rises, so that the most probable one stays first.
+        return [[entity._replace(proba=next(mended)) for entity in own] for own in found]
 
     def calibration_questions(self, X: Any, **options: Any) -> Any:
         """Predict once, and return the questions with mended answers."""

@@ -9,17 +9,20 @@ from typing import Any
 import numpy as np
 
 from sklearn_calib._files import FileError
+from sklearn_calib._output import check_output, exit_code
 from sklearn_calib._results import printable
 from sklearn_calib._validation import Array
 from sklearn_calib._version import __version__
-from sklearn_calib.report._output import check_output, exit_code
+from sklearn_calib.report._count import add_count, count
 from sklearn_calib.report._read import as_labels, as_numbers, read_columns
 from sklearn_calib.report._report import Report, calibration_report
 
 
 def parser(prog: str) -> argparse.ArgumentParser:
     """Return the parser of the command line."""
-    top = argparse.ArgumentParser(prog=prog, description="Measure the calibration of predictions.")
+    top = argparse.ArgumentParser(
+        prog=prog, description="Measure the calibration of predictions, and count with it."
+    )
     top.add_argument("--version", action="version", version=f"sklearn-calib {__version__}")
     commands = top.add_subparsers(dest="command", required=True)
     report = commands.add_parser("report", help="report on a file of predictions")
@@ -49,6 +52,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
     report.add_argument(
         "--force", action="store_true", help="let --out replace a file of another program"
     )
+    add_count(commands)
     return top
 
 
@@ -131,7 +135,8 @@ def _groups(values: list[Any], name: str) -> list[str]:
 def main(arguments: list[str] | None = None, *, prog: str = "sklearn-calib") -> int:
     """Run the command line and return its exit code."""
     options = parser(prog).parse_args(arguments)
-    return exit_code(lambda: _write_report(options))
+    run = {"report": _write_report, "count": count}[options.command]
+    return exit_code(lambda: run(options))
 
 
 def _write_report(options: argparse.Namespace) -> None:

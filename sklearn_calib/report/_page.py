@@ -3,46 +3,33 @@
 from __future__ import annotations
 
 import io
-import re
 from base64 import b64encode
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from sklearn_calib.display import BinSizeDisplay, LabelCalibrationDisplay
-from sklearn_calib.metrics import LabelCalibration
-from sklearn_calib.report._output import GENERATOR
+import numpy as np
+
+from sklearn_calib._html import data_element, html_page, plain_text
+from sklearn_calib._results import percent
+from sklearn_calib._validation import Array
+from sklearn_calib.display._histogram import PredictionCounts
+from sklearn_calib.metrics import (
+    CalibrationBins,
+    LabelCalibration,
+    bin_size_curve,
+    calibration_bins,
+)
+from sklearn_calib.queries import Queries
 
 if TYPE_CHECKING:
     from sklearn_calib.report._report import Report
 
-_STYLE = """
-:root { color-scheme: light dark; --ink: #1b1f24; --soft: #57606a; --paper: #ffffff;
-        --line: #d0d7de; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e6edf3; --soft: #9198a1; --paper: #0d1117; --line: #3d444d; }
-}
-body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper);
-       max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
-h1 { font-size: 1.6rem; margin-bottom: 0.2rem; } h2 { font-size: 1.2rem; margin-top: 2rem; }
-p.lead { color: var(--soft); margin-top: 0; }
-table { border-collapse: collapse; width: 100%; }
-caption { text-align: left; color: var(--soft); padding: 0 0.6rem 0.3rem; }
-td, th { padding: 0.25rem 0.6rem; border-bottom: 1px solid var(--line); text-align: left; }
-td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
-td.part { padding-left: 2rem; }
-div.scroll { overflow-x: auto; }
-figure { margin: 1rem 0; border: 1px solid var(--line); border-radius: 6px; padding: 0.5rem;
-         text-align: center; background: var(--paper); }
-figure svg { max-width: 100%; height: auto; }
-@media (prefers-color-scheme: dark) {
-  /* Light on dark: the lightness is turned round, the hues stay, white paper becomes the page. */
-  figure svg { filter: invert(1) hue-rotate(180deg); mix-blend-mode: screen; }
-}
-figcaption { color: var(--soft); font-size: 0.9rem; text-align: left; padding: 0 0.5rem 0.3rem; }
-p#verdict { font-size: 1.15rem; }
-pre { white-space: pre-wrap; overflow-wrap: anywhere; }
-p.note { border-left: 3px solid #d55e00; padding-left: 0.7rem; }
-""".strip()
+# Labels that have curves of their own, most common first.
+_CURVES = 40
+# Cells of the histogram, each a fiftieth wide.
+_CELLS = 50
+# Width of the picture of an error in the table of labels.
+_WIDE = 140
 
 
 def _saved(figure: Any, kind: str, **options: Any) -> bytes:
@@ -56,23 +43,10 @@ def _saved(figure: Any, kind: str, **options: Any) -> bytes:
     return stream.getvalue()
 
 
-def _svg(figure: Any, name: str) -> str:
-    """Return a figure as an SVG element, with ids that no other figure on the page has."""
-    text = _saved(figure, "svg", metadata={"Date": None}).decode()
-    text = text[text.index("<svg") :]
-    text = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', text)
-    return re.sub(r'(url\(#|href="#)', rf"\g<1>{name}-", text)
-
-
-def _figure(display: Any, name: str, caption: str) -> str:
-    picture = _svg(display.figure_, name)
-    return f"<figure id='{name}'>{picture}<figcaption>{escape(caption)}</figcaption></figure>"
-
-
 def _summary_table(report: Report) -> str:
     rows = "".join(
-        f"<tr><td{' class=part' if name.startswith(' ') else ''}>{escape(name)}</td>"
-        f"<td class='number'>{escape(value)}</td></tr>"
+        f"<tr><td{' class=part' if name.startswith(' ') else ''}>{plain_text(name)}</td>"
+        f"<td class='number'>{plain_text(value)}</td></tr>"
         for name, value in report.rows()
     )
     return f"<table id='summary'>{_caption(report)}{rows}</table>"
@@ -88,24 +62,106 @@ def _caption(report: Report) -> str:
 
 
 def _label_table(labels: LabelCalibration) -> str:
+    """Return the table of labels, most common first, with a picture of each error."""
     table = labels.most_common()
     low, high = table.confidence_interval
+    known = ~np.isnan(table.error)
+    most = max(float(high[known].max(initial=0.0)), 1e-9)
     head = "".join(
         f"<th class='number'>{name}</th>"
         for name in ("count", "error", "low", "high", "too high by", "adjusted p")
     )
-    rows = "".join(
-        f"<tr><td>{escape(str(label))}</td><td class='number'>{table.count[i]:,}</td>"
-        + "".join(
+    rows = []
+    for i, label in enumerate(table.labels.tolist()):
+        numbers = "".join(
             f"<td class='number'>{value:.4f}</td>"
             for value in (table.error[i], low[i], high[i], table.mean_gap[i])
         )
-        + f"<td class='number'>{table.adjusted_pvalue[i]:.3g}</td></tr>"
-        for i, label in enumerate(table.labels.tolist())
-    )
+        picture = ""
+        if known[i]:
+            picture = _error_picture(table.error[i] / most, low[i] / most, high[i] / most)
+        rows.append(
+            f"<tr{' class=alarm' if table.alarm[i] else ''}>"
+            f"<td class='label'><bdi>{plain_text(str(label))}</bdi></td><td>{picture}</td>"
+            f"<td class='number'>{table.count[i]:,}</td>{numbers}"
+            f"<td class='number'>{table.adjusted_pvalue[i]:.3g}</td></tr>"
+        )
     return (
-        f"<div class='scroll'><table id='labels'><tr><th>label</th>{head}</tr>{rows}</table></div>"
+        "<div class='scroll'><table id='labels'><thead><tr><th>label</th>"
+        f"<th>error, 0 to {most:.2g}</th>{head}</tr></thead><tbody>{''.join(rows)}</tbody>"
+        "</table></div>"
     )
+
+
+def _error_picture(error: float, low: float, high: float) -> str:
+    """Draw an error and its interval, as shares of the widest."""
+    x = [3.0 + (_WIDE - 6.0) * min(value, 1.0) for value in (error, low, high)]
+    return (
+        f"<svg class='plot error' viewBox='0 0 {_WIDE} 16' width='{_WIDE}' height='16' "
+        "aria-hidden='true'><line class='grid' x1='3' x2='3' y1='0' y2='16'/>"
+        f"<line class='interval' x1='{x[1]:.1f}' x2='{x[2]:.1f}' y1='8' y2='8'/>"
+        f"<circle class='point' cx='{x[0]:.1f}' cy='8' r='3.5'/></svg>"
+    )
+
+
+# --- what the pictures are drawn from
+
+
+def _list(values: Array) -> list[float | None]:
+    """Return numbers as JSON has them."""
+    return [None if value != value else value for value in np.asarray(values, float).tolist()]
+
+
+def _bins_data(bins: CalibrationBins, level: float) -> dict[str, Any]:
+    interval, band = bins.confidence_interval(level), bins.consistency_band(level)
+    return {
+        "count": bins.count.tolist(),
+        "predicted": _list(bins.prob_pred),
+        "true": _list(bins.prob_true),
+        "from": _list(bins.low),
+        "to": _list(bins.high),
+        "low": _list(interval.low),
+        "high": _list(interval.high),
+        "bandLow": _list(band.low),
+        "bandHigh": _list(band.high),
+    }
+
+
+def _curve_data(queries: Queries, bins: CalibrationBins, name: str, level: float) -> dict[str, Any]:
+    cells = PredictionCounts.of(queries).linear
+    return {
+        "name": name,
+        "n": len(queries),
+        "bins": _bins_data(bins, level),
+        "histogram": cells.reshape(_CELLS, -1).sum(axis=1).tolist(),
+    }
+
+
+def _data(report: Report) -> dict[str, Any]:
+    """Return the numbers of the pictures."""
+    level = report.confidence_level
+    name = "the predictions" if report.labels is None else "all labels pooled"
+    curves = [_curve_data(report.queries, report.bins, name, level)]
+    if report.labels is not None:
+        options: dict[str, Any] = dict(report.bin_options)
+        for label in report.labels.most_common(_CURVES).labels.tolist():
+            mine = report.queries.where(label=label)
+            bins = calibration_bins(mine, **options)
+            curves.append(_curve_data(mine, bins, str(label), level))
+    sizes = bin_size_curve(report.queries, confidence_level=level)
+    return {
+        "level": percent(level),
+        "curves": curves,
+        "sizes": {
+            "size": _list(sizes.bin_size),
+            "bins": sizes.n_bins.tolist(),
+            "error": _list(sizes.error),
+            "debiased": _list(sizes.debiased_error),
+            "nullLow": _list(sizes.null_interval.low),
+            "nullHigh": _list(sizes.null_interval.high),
+            "selected": float(sizes.selected),
+        },
+    }
 
 
 def _curve(report: Report) -> Any:
@@ -138,53 +194,63 @@ def notebook_view(report: Report) -> str:
     return "".join(parts)
 
 
+def _figure(name: str, caption: str) -> str:
+    return (
+        f"<figure id='{name}'><div class='picture'></div><figcaption>{escape(caption)}</figcaption>"
+        "</figure>"
+    )
+
+
+def _few(n_labels: int) -> str:
+    """Say which labels have curves, where not all of them do."""
+    return f", one of the {_CURVES} most common," if n_labels > _CURVES else ""
+
+
 def page(report: Report) -> str:
     """Return the whole page."""
-    title = escape(report.title)
-    curve = _curve(report)
-    sizes = BinSizeDisplay.from_predictions(
-        report.queries, confidence_level=report.confidence_level
-    )
     parts = [
-        f"<h1>{title}</h1>",
+        f"<h1 dir='auto'>{plain_text(report.title)}</h1>",
         "<p class='lead'>Of the predictions that say 70 %, seven in ten should come true.</p>",
-        f"<p id='verdict'>{escape(report.verdict)}</p>",
-        _summary_table(report),
-        *(f"<p class='note'>{escape(note)}</p>" for note in report.notes),
+        f"<p id='verdict'>{plain_text(report.verdict)}</p>",
+        "<noscript><p class='note'>This page draws its pictures with a script that it holds; "
+        "allow scripts to see them.</p></noscript>",
+        *(f"<p class='note'>{plain_text(note)}</p>" for note in report.notes),
+        "<div class='columns'><section>",
         "<h2>Calibration curve (reliability diagram)</h2>",
         _figure(
-            curve,
             "curve",
             "Each point is a bin of queries with about the same prediction, with a confidence "
             "interval for the frequency behind it. Below the diagonal, predictions are too high. "
             "The grey band is where points of a perfectly calibrated model would fall. The ECE and "
-            "the parts of the scores are over the same bins.",
+            "the parts of the scores are over the same bins. The bars count predictions.",
         ),
+        "</section><section>",
+        "<h2>Summary</h2>",
+        _summary_table(report),
+        "</section></div>",
     ]
     if report.labels is not None:
-        labels = LabelCalibrationDisplay(report.labels).plot(max_labels=40)
         parts += [
             "<h2>By label</h2>",
-            _figure(
-                labels, "labels-picture", "Calibration error of each label, most common first."
-            ),
+            "<p class='soft'>Calibration error of each label with its interval, most common first; "
+            "a filled point is an alarm, an adjusted p-value below 0.05. Choose a label"
+            f"{_few(len(report.labels))} to see its curve above.</p>",
             _label_table(report.labels),
         ]
     parts += [
         "<h2>Does the bin size matter?</h2>",
         _figure(
-            sizes,
             "bin-size",
             "The plug-in error grows as bins shrink, for a perfect model too (shaded band). The "
             "debiased error does not.",
         ),
     ]
     advice = "\n".join(report.advice)
-    parts += ["<h2>What to do</h2>", f"<pre id='advice'>{escape(advice)}</pre>"]
-    body = "\n".join(parts)
-    return (
-        "<!doctype html>\n<html lang='en'>\n<head>\n<meta charset='utf-8'>\n"
-        "<meta name='viewport' content='width=device-width, initial-scale=1'>\n"
-        f"{GENERATOR}\n<title>{title}</title>\n<style>\n{_STYLE}\n</style>\n</head>\n"
-        f"<body>\n{body}\n</body>\n</html>\n"
+    parts += ["<h2>What to do</h2>", f"<pre id='advice'>{plain_text(advice)}</pre>"]
+    return html_page(
+        report.title,
+        "\n".join(parts),
+        data=[data_element("data", _data(report))],
+        styles=["report.css"],
+        scripts=["chart.js", "report.js"],
     )

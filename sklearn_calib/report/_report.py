@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sklearn_calib._output import write_whole
 from sklearn_calib._results import ConfidenceInterval, Result, percent, pvalue_text
 from sklearn_calib._validation import RandomState
 from sklearn_calib.display import AdaptiveCalibrationDisplay
@@ -30,7 +31,6 @@ from sklearn_calib.metrics import (
 )
 from sklearn_calib.queries import Queries
 from sklearn_calib.queries._as_queries import Groups, as_queries
-from sklearn_calib.report._output import write_whole
 from sklearn_calib.report._page import notebook_view, page
 from sklearn_calib.report._verdict import advice, verdict
 
@@ -265,7 +265,7 @@ class Report(Result):
         )
 
     def to_html(self) -> str:
-        """Return the whole page: every number and picture, in one file without scripts."""
+        """Return the whole page: every number and picture, in one file that loads nothing."""
         return page(self)
 
     def save(self, path: str | PathLike[str]) -> Path:

@@ -19,6 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn_calib._validation import Array
 from sklearn_calib.sequence._crfsuite_file import CRFModel
 from sklearn_calib.sequence._lattice import marginals
+from sklearn_calib.sequence._log_recursions import ImpossibleError
 from sklearn_calib.sequence._packing import starts_of
 from sklearn_calib.sequence._soft_bins import soft_squared_error
 from sklearn_calib.sequence._vjp import marginals_vjp
@@ -32,6 +33,10 @@ OBJECTIVES = ("likelihood", "marginal", "calibrated", "softmax_margin")
 _MEMORY, _PERIOD = 6, 10
 # A marginal below this has no logarithm worth following.
 _LEAST = 1e-300
+_TO_INFINITY = (
+    "Training went to infinity. Feature values may be too large, or c2 too small: scale the "
+    "features, or raise c2."
+)
 
 
 class TokenMatrix:
@@ -160,9 +165,13 @@ def train(
 
     def value_and_gradient(theta: Array) -> tuple[float, Array]:
         unpack(theta)
-        value, to_potentials, to_transitions = objective(
-            features.scores(weights), transitions, lengths, tags, weight
-        )
+        try:
+            value, to_potentials, to_transitions = objective(
+                features.scores(weights), transitions, lengths, tags, weight
+            )
+        except ImpossibleError:
+            # Training forbids nothing: a path is lost only where scores leave the range of floats.
+            raise ValueError(_TO_INFINITY) from None
         gradient = 2.0 * c2 * theta
         gradient[:n_state] += features.sums(to_potentials).ravel()[state]
         gradient[n_state:] += to_transitions[seen]
@@ -257,10 +266,7 @@ def _minimise(
     )
     result.converged = bool(stopped or result.success)
     if not np.isfinite(result.fun):
-        raise ValueError(
-            "Training went to infinity. Feature values may be too large, or c2 too small: scale "
-            "the features, or raise c2."
-        )
+        raise ValueError(_TO_INFINITY)
     if not result.converged and max_iterations is None:
         # The line search finds no lower point: as low as floats can tell.
         result.converged = bool(np.abs(result.jac).max() <= 1e-4 * max(1.0, abs(result.fun)))

@@ -377,7 +377,7 @@ class SequenceTagger(VersionedEstimator, ABC):
         lengths = [len(row) for row in predicted]
         tags = check_tags(y, lengths=lengths)
         right = np.array(flatten(predicted)) == np.array(flatten(tags))
-        weight = check_sample_weight(sample_weight, len(tags))
+        weight = check_sample_weight(sample_weight, len(tags), of="sentences")
         if weight is not None:
             weight = np.repeat(weight, lengths)
         return float(np.average(right, weights=weight))

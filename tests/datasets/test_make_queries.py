@@ -14,6 +14,7 @@ from sklearn_calib.datasets import make_queries
         {"predictions": "mixture", "distortion": "slope"},
         {"a": 1, "b": 1, "distortion": lambda q: q**2},
         {"decimals": 1, "distortion": "shift"},
+        {"a": 0.4, "b": 0.6, "distortion": "thesis"},
     ],
 )
 def test_true_error(options):
@@ -28,6 +29,18 @@ def test_uniform_square_by_hand():
     # E (q - q^2)^2 = 1/3 - 2/4 + 1/5 for uniform q.
     sample = make_queries(10, a=1, b=1, distortion=lambda q: q**2, random_state=0)
     assert sample.error == pytest.approx(np.sqrt(1 / 30), rel=1e-6)
+
+
+def test_the_thesis_moves_both_halves_outwards():
+    sample = make_queries(1000, a=1, b=1, distortion="thesis", strength=0.2, random_state=0)
+    q = sample.y_prob
+    expected = np.where(q <= 0.5, np.maximum(0, q - 0.2), np.minimum(1, q + 0.2))
+    np.testing.assert_array_equal(sample.probability, expected)
+    # Uniform q: the gap is k on .6 of the line, and q or 1 - q within .2 of the ends.
+    assert sample.error == pytest.approx(np.sqrt(0.6 * 0.04 + 2 * 0.2**3 / 3), rel=1e-4)
+    # One half itself belongs to the lower branch.
+    half = make_queries(50, a=1e6, b=1e6, decimals=1, distortion="thesis", random_state=0)
+    assert set(half.probability) == {0.4}
 
 
 def test_identity_has_no_error():
@@ -56,6 +69,7 @@ def test_seeds():
         ({"n": 0}, "n must be at least 1"),
         ({"a": -1}, "a and b must be positive"),
         ({"distortion": "twist"}, "distortion='twist' is not known"),
+        ({"distortion": "thesis", "strength": 0.6}, r"must lie in \[0, 0.5\], got 0.6"),
         ({"dependence": 0.5}, "set group_size"),
         ({"dependence": 2, "group_size": 3}, r"must lie in \[0, 1\]"),
         ({"predictions": "gamma"}, "predictions='gamma' is not known"),

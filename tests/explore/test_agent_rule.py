@@ -5,26 +5,12 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from sklearn_calib.coref import Document
+from sklearn_calib.coref import document_from_spacy
 from sklearn_calib.datasets import make_event_corpus
 from sklearn_calib.explore import AgentRule, count_documents, country_lexicon
+from tests.explore.parses import parse
 
 LEXICON = country_lexicon()
-
-
-def parse(text, mentions, **options):
-    """Make a document from word/lemma/upos/head/relation, heads counting from 1 as in CoNLL-U."""
-    rows = [word.split("/") for word in text.split()]
-    return Document(
-        "demo",
-        [row[0] for row in rows],
-        lemmas=[row[1] for row in rows],
-        upos=[row[2] for row in rows],
-        heads=[int(row[3]) - 1 for row in rows],
-        relations=[row[4] for row in rows],
-        mentions=mentions,
-        **options,
-    )
 
 
 ACTIVE = parse(
@@ -253,17 +239,135 @@ def test_a_rule_describes_itself_in_a_line():
     assert repr(many) == "<AgentRule: 2 keys, agents of a, b, c, d, e, ...>"
 
 
+NOMINAL = parse(
+    "An/a/DET/3/det Iraqi/Iraqi/ADJ/3/amod attack/attack/NOUN/7/nsubj on/on/ADP/5/case "
+    "Kuwait/Kuwait/PROPN/3/nmod was/be/AUX/7/aux expected/expect/VERB/0/root",
+    [(0, 5), (4, 5)],
+)
+
+
+def test_target_of_another_country():
+    rule = AgentRule(LEXICON, target=True)
+    assert rule(ACTIVE, (0,)) == {"IRQ"}
+    own = ACTIVE.replace(tokens=["Iraqi", "troops", "attacked", "Iraq"])
+    town = ACTIVE.replace(tokens=["Iraqi", "troops", "attacked", "towns"])
+    for doc in (own, town):
+        assert AgentRule(LEXICON)(doc, (0,)) == {"IRQ"}
+        assert rule(doc, (0,)) == frozenset()
+        assert AgentRule(LEXICON, returns="triple")(doc, (0,)) == frozenset()
+    assert rule.bind(town) is None
+
+
+def test_a_target_that_names_two_countries_names_none():
+    doc = parse(
+        "Iran/Iran/PROPN/2/nsubj attacked/attack/VERB/0/root Iraqi/Iraqi/ADJ/4/amod "
+        "troops/troop/NOUN/2/obj in/in/ADP/6/case Kuwait/Kuwait/PROPN/4/nmod",
+        [(0, 1)],
+    )
+    assert AgentRule(LEXICON, target=True)(doc, (0,)) == frozenset()
+    loose = AgentRule(LEXICON, exclusive=False, returns="triple")
+    assert loose(doc, (0,)) == {("IRN", "attack", "IRQ"), ("IRN", "attack", "KWT")}
+
+
+def test_who_did_what_to_whom():
+    rule = AgentRule(LEXICON, {"war": ["attack"]}, returns="triple")
+    assert rule(ACTIVE, (0,)) == {("IRQ", "war", "KWT")}
+    doc = parse(PASSIVE.format("by", "by", "obl"), [(0, 1), (4, 5)])
+    assert rule(doc, (1,)) == {("IRQ", "war", "KWT")}
+    joined = parse(
+        "Iraq/Iraq/PROPN/2/nsubj attacked/attack/VERB/0/root Iran/Iran/PROPN/2/obj "
+        "and/and/CCONJ/5/cc Kuwait/Kuwait/PROPN/3/conj",
+        [(0, 1)],
+    )
+    assert rule(joined, (0,)) == {("IRQ", "war", "IRN"), ("IRQ", "war", "KWT")}
+
+
+def test_nominal_events():
+    assert AgentRule(LEXICON)(NOMINAL, (0,)) == frozenset()
+    rule = AgentRule(LEXICON, {"war": ["bomb"]}, nouns={"war": ["attack"]}, returns="triple")
+    assert rule(NOMINAL, (0,)) == {("IRQ", "war", "KWT")}
+    assert rule(NOMINAL, (1,)) == frozenset()
+    assert AgentRule(LEXICON, (), nouns=["attack"], returns="verb")(NOMINAL, (0,)) == {"attack"}
+    assert (
+        AgentRule(LEXICON, nouns=["attack"], against=["at"], target=True)(NOMINAL, (0,))
+        == frozenset()
+    )
+
+
+def test_what_adjectives_name_needs_no_coreference():
+    """The mention of the deed names two countries; its adjective alone says whose it is."""
+    found = AgentRule(LEXICON, nouns=["attack"])(NOMINAL, (0, 1))
+    assert found == {"IRQ"}
+
+
+def test_excluded_deeds():
+    negated = parse(
+        "Iraq/Iraq/PROPN/4/nsubj did/do/AUX/4/aux not/not/PART/4/advmod attack/attack/VERB/0/root",
+        [(0, 1)],
+    )
+    assert AgentRule(LEXICON)(negated, (0,)) == {"IRQ"}  # as in the paper
+    assert AgentRule(LEXICON, exclude=["modal", "conditional"])(negated, (0,)) == {"IRQ"}
+    assert AgentRule(LEXICON, exclude=["negated"])(negated, (0,)) == frozenset()
+    assert AgentRule(LEXICON, exclude=["negated"])(ACTIVE, (0,)) == {"IRQ"}
+    with pytest.raises(ValueError, match="exclude='false' is not known"):
+        AgentRule(LEXICON, exclude=["false"])
+
+
+def test_control_is_an_option():
+    doc = parse(
+        "Iraq/Iraq/PROPN/2/nsubj threatened/threaten/VERB/0/root to/to/PART/4/mark "
+        "attack/attack/VERB/2/xcomp",
+        [(0, 1)],
+    )
+    assert AgentRule(LEXICON)(doc, (0,)) == frozenset()
+    assert AgentRule(LEXICON, control=True)(doc, (0,)) == {"IRQ"}
+    assert AgentRule(LEXICON, control=True, exclude=["modal"])(doc, (0,)) == frozenset()
+
+
+CLEAR = [
+    ("did not attack", "do not attack", "AUX PART VERB", [4, 4, 4], "aux neg ROOT", "negated"),
+    ("would attack", "would attack", "AUX VERB", [3, 3], "aux ROOT", "modal"),
+    ("plans to attack", "plan to attack", "VERB PART VERB", [2, 4, 2], "ROOT aux xcomp", "modal"),
+]
+
+
+@pytest.mark.parametrize(("words", "lemmas", "pos", "heads", "deps", "reason"), CLEAR)
+def test_filters_on_labels_of_clear(words, lemmas, pos, heads, deps, reason):
+    spacy = pytest.importorskip("spacy")
+    root = deps.split().index("ROOT") + 2
+    doc = spacy.tokens.Doc(
+        spacy.blank("en").vocab,
+        words=["Iraqi", "troops", *words.split()],
+        lemmas=["iraqi", "troop", *lemmas.split()],
+        pos=["ADJ", "NOUN", *pos.split()],
+        heads=[1, root, *heads],
+        deps=["amod", "nsubj", *deps.split()],
+    )
+    document = document_from_spacy(doc, scheme="clear")
+    rule = AgentRule(LEXICON, control=True)
+    assert rule(document, (0,)) == {"IRQ"}
+    assert AgentRule(LEXICON, control=True, exclude=[reason])(document, (0,)) == frozenset()
+
+
 def test_a_text_in_which_the_rule_cannot_hold():
     rule = AgentRule(LEXICON, verbs={"war": ["strike", "raid"]})
     assert rule.may_hold("Iraqi planes struck.")
     assert rule.may_hold("RAIDS BY IRAQ")
     assert not rule.may_hold("Iraqi planes landed.")
     assert not rule.may_hold("They struck.")
+    nouns = AgentRule(LEXICON, nouns=["invasion"])
+    assert nouns.may_hold("Iraqi invasions")
+    assert nouns.may_hold("Iraqis attacked")
+    assert not nouns.may_hold("Iraqi planes landed.")
 
 
-def test_documents_for_which_the_rule_holds_may_hold():
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"nouns": ["attack", "raid"], "control": True, "conjuncts": True}],
+)
+def test_documents_for_which_the_rule_holds_may_hold(options):
     corpus = make_event_corpus(100, random_state=5)
-    rule = AgentRule(LEXICON)
+    rule = AgentRule(LEXICON, **options)
     held = [
         any(rule(document, pair) for pair in combinations(range(len(document)), 2))
         for document in corpus.X

@@ -1,4 +1,4 @@
-"""Corrected counts: they hold when the model is wrong, and answer what plain counts answer."""
+"""Corrected counts: they answer what plain counts answer, and say what they rest on."""
 
 import pickle
 
@@ -10,61 +10,15 @@ from sklearn_calib import Queries
 from sklearn_calib.explore import (
     CorrectedPosterior,
     CountPosterior,
-    count_documents,
     count_tags,
     counts_from_probabilities,
     reading_plan,
 )
-from tests.explore.pairs import document, samples
-
-
-def wrong_counts(seed=0, n=1500, shift=-1.0, weight=None):
-    """Return counts of a model whose log-odds are too high, and the truth."""
-    rng = np.random.default_rng(seed)
-    p = rng.beta(0.3, 1.2, size=n)
-    truth = rng.random(n) < expit(logit(np.clip(p, 1e-6, 1 - 1e-6)) + shift)
-    period = rng.choice(["2001", "2002", "2003"], n)
-    return counts_from_probabilities(p, period=period, sample_weight=weight), truth
-
-
-def read(posterior, truth, n=150, seed=0):
-    """Return a plan whose answers are the truth, an array by document or by document and key."""
-    plan = reading_plan(posterior, n, random_state=seed)
-    place = {name: i for i, name in enumerate(posterior.documents)}
-    if truth.ndim == 1:
-        return plan.answered({name: int(truth[place[name]]) for name in plan.documents})
-    return plan.answered(
-        {
-            name: dict(zip(posterior.keys, truth[place[name]].tolist(), strict=True))
-            for name in plan.documents
-        }
-    )
-
+from tests.explore.readings import by_period, read, wrong_counts
 
 POSTERIOR, TRUTH = wrong_counts()
 PLAN = read(POSTERIOR, TRUTH)
 BETTER = POSTERIOR.corrected(PLAN, random_state=0)
-
-
-def by_period(posterior, values):
-    return np.bincount(posterior.document_period, values, minlength=len(posterior.periods))
-
-
-@pytest.mark.parametrize("method", ["recalibrated", "design"])
-def test_corrected_totals_hold_where_plain_ones_never_do(method):
-    held, plain = [], []
-    for seed in range(12):
-        posterior, truth = wrong_counts(seed)
-        better = posterior.corrected(
-            read(posterior, truth, seed=seed), method=method, n_draws=400, random_state=0
-        )
-        for counts, found in ((better.total(), held), (posterior.total(), plain)):
-            low, high = counts.confidence_interval()
-            found.append(low[0, 0] <= truth.sum() <= high[0, 0])
-        low, high = better.confidence_interval()
-        assert (low >= 0).all()
-    assert not any(plain)
-    assert np.mean(held) >= 10 / 12
 
 
 def test_corrected_counts_are_counts():
@@ -104,15 +58,6 @@ def test_documents_that_were_read_are_known():
     assert whole == pytest.approx(BETTER.mean.sum(), rel=1e-3)
 
 
-def test_everything_read_is_known_exactly():
-    posterior, truth = wrong_counts(n=60)
-    better = posterior.corrected(read(posterior, truth, n=60), random_state=0)
-    for end in better.confidence_interval():
-        np.testing.assert_array_equal(end[:, 0], by_period(posterior, truth))
-    design = posterior.corrected(read(posterior, truth, n=60), method="design", random_state=0)
-    np.testing.assert_allclose(design.mean[:, 0], by_period(posterior, truth))
-
-
 def test_differences_are_drawn_together():
     difference = BETTER.difference("yes", periods="2001", other_periods="2002")
     drawn = BETTER.samples[:, 0, 0] - BETTER.samples[:, 1, 0]
@@ -149,24 +94,6 @@ def test_it_says_what_it_rests_on():
     assert "estimated by design" in repr(design)
 
 
-def test_the_summary_says_how_wrong_the_model_was():
-    summary = BETTER.summary()
-    assert summary.pvalue < 0.05
-    assert summary.plain_holds[0] < 0.05
-    text = str(summary)
-    assert "The model is miscalibrated" in text
-    assert "too high" in text
-    assert "with 200 more" in text
-    widths = summary.expected_width.width[:, 0]
-    assert (np.diff(widths) < 0).all()
-    low, high = BETTER.total().confidence_interval()
-    assert widths[0] == pytest.approx(high[0, 0] - low[0, 0], rel=0.15)
-    posterior, truth = wrong_counts(seed=3, shift=0.0)
-    calm = posterior.corrected(read(posterior, truth), random_state=0).summary()
-    assert "No sign that the model is miscalibrated" in str(calm)
-    assert calm.plain_holds[0] > 0.2
-
-
 def test_keys_share_strength_and_may_differ():
     rng = np.random.default_rng(0)
     n = 1500
@@ -189,71 +116,6 @@ def test_keys_share_strength_and_may_differ():
     low, high = pooled.confidence_interval()
     assert low[0, 0] <= either <= high[0, 0]
     assert "corrected by 200 read documents" in repr(pooled)
-
-
-def test_keys_that_the_model_missed_are_found():
-    """Two in a hundred documents have an event of which the model knows nothing."""
-    held = 0
-    for seed in range(12):
-        rng = np.random.default_rng(seed)
-        p = np.where(rng.random(2000) < 0.1, rng.random(2000), 0.0)
-        truth = (rng.random(2000) < p) | ((p == 0) & (rng.random(2000) < 0.02))
-        posterior = counts_from_probabilities(p, period=None)
-        plan = read(posterior, truth, 300, seed)
-        better = posterior.corrected(plan, n_draws=200, random_state=0)
-        low, high = better.confidence_interval()
-        held += low[0, 0] <= truth.sum() <= high[0, 0]
-        places = [int(name.split()[1]) for name in plan.documents]
-        assert better.summary().n_missed == (truth & (p == 0))[places].sum()
-    assert held >= 9
-
-
-def test_sampled_counts_are_corrected():
-    rng = np.random.default_rng(0)
-    n = 300
-    docs = [document(str(i)) for i in range(n)]
-    p = rng.random(n)
-    truth = rng.random(n) < p**3
-    posterior = count_documents(docs, [samples(q) for q in p], lambda d, e: len(e) > 1)
-    better = posterior.corrected(read(posterior, truth, 120), random_state=0)
-    low, high = better.confidence_interval()
-    assert low[0, 0] <= truth.sum() <= high[0, 0]
-    low, high = posterior.confidence_interval()
-    assert truth.sum() < low[0, 0]
-
-
-def test_numbers_are_corrected():
-    """A tagger that finds a third too few nouns in every sentence."""
-    rng = np.random.default_rng(0)
-    n = 400
-    truth = rng.poisson(4.0, size=n)
-    drawn = [[["N"] * k + ["V"] * (12 - k) for k in rng.binomial(t, 0.66, size=30)] for t in truth]
-    words = [["w"] * 12] * n
-    posterior = count_tags(words, drawn, keys=["N"])
-    plan = reading_plan(posterior, 100, random_state=0)
-    answered = plan.answered({d: int(truth[int(d.split()[1])]) for d in plan.documents})
-    for method in ("recalibrated", "design"):
-        better = posterior.corrected(answered, method=method, random_state=0)
-        low, high = better.confidence_interval()
-        assert low[0, 0] <= truth.sum() <= high[0, 0]
-    low, high = posterior.confidence_interval()
-    assert high[0, 0] < truth.sum()
-    assert "corrected by 100 read documents" in repr(better)
-    assert better.summary().pvalue is None
-    weighted = count_tags(words, drawn, keys=["N"], sample_weight=[2.0] * 200 + [1.0] * 200)
-    plan = reading_plan(weighted, 100, random_state=0)
-    answered = plan.answered({d: int(truth[int(d.split()[1])]) for d in plan.documents})
-    low, high = weighted.corrected(answered, random_state=0).confidence_interval()
-    assert low[0, 0] <= truth.sum() + truth[:200].sum() <= high[0, 0]
-
-
-def test_weights_are_kept():
-    weight = np.repeat([1.0, 2.5], 750)
-    posterior, truth = wrong_counts(weight=weight)
-    for method in ("recalibrated", "design"):
-        better = posterior.corrected(read(posterior, truth), method=method, random_state=0)
-        low, high = better.total().confidence_interval()
-        assert low[0, 0] <= (weight * truth).sum() <= high[0, 0]
 
 
 def test_queries_of_annotated_text_correct():
@@ -310,22 +172,6 @@ def test_prior_shift_needs_no_answers():
         POSTERIOR.corrected(PLAN, training_frequency=0.5)
 
 
-@pytest.mark.parametrize("answer", ["yes", "no"])
-@pytest.mark.parametrize("method", ["recalibrated", "design"])
-def test_all_yes_and_all_no(answer, method):
-    plan = reading_plan(POSTERIOR, 40, random_state=0)
-    answered = plan.answered(dict.fromkeys(plan.documents, answer))
-    low, high = (
-        POSTERIOR.corrected(answered, method=method, random_state=0).total().confidence_interval()
-    )
-    assert 0 <= low[0, 0] < high[0, 0] <= 1500
-    if answer == "no":
-        assert low[0, 0] < POSTERIOR.mean.sum() / 2
-    else:
-        assert low[0, 0] >= 40
-        assert high[0, 0] > POSTERIOR.mean.sum()
-
-
 @pytest.mark.parametrize("method", ["recalibrated", "design"])
 def test_a_single_document(method):
     plan = reading_plan(POSTERIOR, 1, random_state=0)
@@ -379,3 +225,30 @@ def test_unread_documents_of_a_plan_are_still_drawn():
     # More reading makes intervals narrower.
     narrower = BETTER.total().confidence_interval()
     assert narrower.high[0, 0] - narrower.low[0, 0] < high[0, 0] - low[0, 0]
+
+
+@pytest.mark.parametrize("method", ["recalibrated", "design"])
+def test_longer_periods_of_corrected_counts(method):
+    rng = np.random.default_rng(0)
+    p = rng.beta(0.3, 1.2, size=800)
+    month = [f"{2001 + i % 2}-{1 + i % 12:02d}" for i in range(800)]
+    posterior = counts_from_probabilities(p, period=month)
+    better = posterior.corrected(
+        read(posterior, rng.random(800) < p), method=method, n_draws=200, random_state=0
+    )
+    years = better.coarser("Y")
+    assert isinstance(years, CorrectedPosterior)
+    assert years.period_labels == ["2001", "2002"]
+    np.testing.assert_array_equal(years.plain.mean, posterior.coarser("Y").mean)
+    if method == "recalibrated":
+        # Months that were drawn together are added together.
+        places = [0] * 12 + [1] * 12
+        for year in (0, 1):
+            mine = better.samples[:, [i == year for i in places]].sum(axis=1)
+            np.testing.assert_allclose(years.samples[:, year], mine)
+    else:
+        again = posterior.coarser("Y").corrected(
+            read(posterior.coarser("Y"), rng.random(800) < p), method=method, random_state=0
+        )
+        assert years.samples.shape == (200, *again.mean.shape)
+    np.testing.assert_allclose(years.total().mean, better.total().mean)

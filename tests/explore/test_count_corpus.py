@@ -1,7 +1,9 @@
 """Whole corpora: streams, workers, failures."""
 
-import warnings
-from contextlib import contextmanager
+import signal
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +12,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn_calib.coref import AntecedentModel, Document, parse_texts
 from sklearn_calib.datasets import make_event_corpus
 from sklearn_calib.explore import AgentRule, count_corpus, count_documents, country_lexicon
+from tests.explore.clusters import dask_client
 from tests.explore.pairs import linked
+
+ROOT = Path(__file__).parents[2]
 
 CORPUS = make_event_corpus(60, random_state=1)
 RULE = AgentRule(country_lexicon())
@@ -43,19 +48,6 @@ def test_result_does_not_depend_on_workers(options):
     assert (one.hit_counts.shape != other.hit_counts.shape) or (
         one.hit_counts != other.hit_counts
     ).any()
-
-
-@contextmanager
-def dask_client(**options):
-    """Start a small cluster, whatever it warns about."""
-    distributed = pytest.importorskip("distributed")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        with (
-            distributed.LocalCluster(dashboard_address=":0", **options) as cluster,
-            distributed.Client(cluster) as client,
-        ):
-            yield client
 
 
 def test_dask_cluster():
@@ -408,7 +400,164 @@ def test_an_interruption_says_how_far_it_was():
         yield from CORPUS.X[:20]
         raise KeyboardInterrupt
 
-    message = r"^count_corpus was interrupted after 16 documents in 0 s; these counts are lost\.$"
+    message = r"^count_corpus was interrupted after 16 documents in 0 s; these counts are lost\. "
     with pytest.raises(KeyboardInterrupt, match=message) as caught:
         count_corpus(stream(), None, RULE)
     assert caught.value.__suppress_context__
+
+
+class Interrupted(Exception):
+    """Whatever may end a run."""
+
+
+def ends_after(n, error=Interrupted):
+    """Yield some documents and fail, as a process might."""
+    yield from CORPUS.X[:n]
+    raise error
+
+
+@pytest.mark.parametrize("options", [{}, {"n_jobs": 2, "batch_size": 3}])
+@pytest.mark.parametrize("model", [CORPUS.model, None])
+def test_a_run_goes_on_where_it_ended(tmp_path, options, model):
+    seen = {"n_samples": 20, "random_state": 5, "best": model is None}
+    whole = count_corpus(CORPUS.X, model, RULE, **seen)
+    for ends in (3, 17, 18, 43):
+        with pytest.raises(Interrupted):
+            count_corpus(ends_after(ends), model, RULE, checkpoint=tmp_path / "run", batch_size=2,
+                         **seen)  # fmt: skip
+    resumed = count_corpus(
+        iter(CORPUS.X), model, RULE, checkpoint=tmp_path / "run", **options, **seen
+    )
+    same(whole, resumed)
+    assert str(whole) == str(resumed)
+    assert [str(u) for u in whole.most_uncertain(5)] == [str(u) for u in resumed.most_uncertain(5)]
+    # Nothing is left to do, and more documents may follow.
+    same(whole, count_corpus(CORPUS.X, model, RULE, checkpoint=str(tmp_path / "run"), **seen))
+
+
+class Counting:
+    """A model that counts how many documents it is asked about."""
+
+    def __init__(self, model):
+        self.model, self.asked = model, 0
+
+    def __getstate__(self):
+        return {"model": self.model}
+
+    def predict_antecedent_proba(self, X):
+        self.asked += len(X)
+        return self.model.predict_antecedent_proba(X)
+
+
+def test_nothing_is_counted_twice(tmp_path):
+    model = Counting(CORPUS.model)
+    options = {"checkpoint": tmp_path, "batch_size": 1, "n_samples": 5}
+    with pytest.raises(KeyboardInterrupt, match="again with the same checkpoint to go on"):
+        count_corpus(ends_after(40, KeyboardInterrupt), model, RULE, **options)
+    assert model.asked == 40
+    # Without random_state, the seed of the folder is used.
+    resumed = count_corpus(CORPUS.X, model, RULE, **options)
+    assert model.asked == 60
+    same(resumed, count_corpus(CORPUS.X, model, RULE, **options))
+    assert model.asked == 60
+
+
+def test_what_failed_is_tried_again(tmp_path):
+    fails = [True]
+
+    def odd():
+        if fails:
+            raise OSError("the disk is away")
+        return CORPUS.X[2]
+
+    stream = [*CORPUS.X[:2], odd, *CORPUS.X[3:]]
+    options = {"n_samples": 10, "random_state": 0, "checkpoint": tmp_path, "batch_size": 1}
+    with pytest.raises(RuntimeError, match="the disk is away"):
+        count_corpus(stream, CORPUS.model, RULE, **options)
+    fails.clear()
+    resumed = count_corpus(stream, CORPUS.model, RULE, **options)
+    same(resumed, count_corpus(CORPUS.X, CORPUS.model, RULE, n_samples=10, random_state=0))
+
+
+def test_a_checkpoint_of_another_run_is_refused(tmp_path):
+    begun = {"n_samples": 10, "random_state": 0, "checkpoint": tmp_path}
+    count_corpus(CORPUS.X[:8], CORPUS.model, RULE, **begun)
+    strict = AgentRule(country_lexicon(), verbs=["seize"])
+    for other, name in [
+        ({"n_samples": 11}, "n_samples"),
+        ({"random_state": 1}, "random_state"),
+        ({"rule": strict, "period": "Y"}, "rule, period"),
+        ({"model": None}, "model"),
+        ({"best": False}, "best"),
+        ({"sample_weight": len}, "sample_weight"),
+    ]:
+        options = {"model": CORPUS.model, "rule": RULE, **begun, **other}
+        with pytest.raises(ValueError, match=rf"another run: it was begun with another {name}\. "):
+            count_corpus(CORPUS.X[:8], **options)
+    edited = CORPUS.X[3].replace(title="Correction")
+    for stream, message in [
+        (
+            CORPUS.X[1:9],
+            "number 0 was 'news-00000' when .* now it is 'news-00001'",
+        ),
+        (
+            [*CORPUS.X[:3], edited, *CORPUS.X[4:8]],
+            "number 3 was 'news-00003' when .* now it differ",
+        ),
+        (CORPUS.X[:5], "it has counted number 7, and now there are 5"),
+    ]:
+        with pytest.raises(ValueError, match=f"is of other documents: {message}"):
+            count_corpus(stream, CORPUS.model, RULE, **begun)
+    # None of this has changed the folder.
+    count_corpus(CORPUS.X, CORPUS.model, RULE, **begun, undated="skip", keys=["USA"], n_jobs=2)
+
+
+def test_raw_text_with_a_checkpoint(tmp_path, pipeline, pipeline_folder):
+    for i, parse in enumerate((pipeline, pipeline_folder)):
+        options = {
+            "n_samples": 20,
+            "random_state": 0,
+            "parse": parse,
+            "checkpoint": tmp_path / f"{i}",
+        }
+        with pytest.raises(Interrupted):
+            count_corpus(iter_ends(NEWS, 7), Chain(), RULE, batch_size=2, **options)
+        resumed = count_corpus(NEWS, Chain(), RULE, **options)
+        del options["checkpoint"]
+        same(count_corpus(NEWS, Chain(), RULE, **options), resumed)
+
+
+def iter_ends(items, n):
+    yield from items[:n]
+    raise Interrupted
+
+
+# Run in a process of its own, which ends in the middle of a document.
+CRASHING = """
+import os, sys
+from sklearn_calib.datasets import make_event_corpus
+from sklearn_calib.explore import AgentRule, count_corpus, country_lexicon
+corpus = make_event_corpus(60, random_state=1)
+def stream():
+    for i, document in enumerate(corpus.X):
+        if i == 30:
+            os.kill(os.getpid(), 9)
+        yield document
+count_corpus(stream(), corpus.model, AgentRule(country_lexicon()), n_samples=10, random_state=2,
+             checkpoint=sys.argv[1], batch_size=4)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_a_process_that_is_killed(tmp_path):
+    done = subprocess.run([sys.executable, "-c", CRASHING, tmp_path], cwd=ROOT, check=False)
+    assert done.returncode == -signal.SIGKILL
+    model = Counting(CORPUS.model)
+    with pytest.raises(ValueError, match="begun with another model"):
+        count_corpus(CORPUS.X, model, RULE, n_samples=10, random_state=2, checkpoint=tmp_path)
+    resumed = count_corpus(
+        CORPUS.X, CORPUS.model, RULE, n_samples=10, random_state=2, checkpoint=tmp_path
+    )
+    same(resumed, count_corpus(CORPUS.X, CORPUS.model, RULE, n_samples=10, random_state=2))
+    lines = (tmp_path / "counted.jsonl").read_bytes().splitlines()
+    assert len(lines) == 61

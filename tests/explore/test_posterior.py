@@ -290,3 +290,37 @@ def test_plot_draws_the_posterior():
     display = counted(3).plot(keys=["yes"], legend=False)
     assert list(display.lines_) == ["yes"]
     assert display.ax_.get_legend() is None
+
+
+def test_longer_periods_are_counted_as_if_from_the_start():
+    rng = np.random.default_rng(0)
+    days = np.datetime64("2003-11-20") + rng.integers(0, 500, size=60)
+    docs = [document(str(i), date=day) for i, day in enumerate(days)]
+    drawn = [samples(p) for p in rng.random(60)]
+    for short, long in (("D", "W"), ("D", "M"), ("M", "Q"), ("M", "Y"), ("Q", "Y")):
+        found = count_documents(docs, drawn, linked, period=short).coarser(long)
+        wanted = count_documents(docs, drawn, linked, period=long)
+        assert found.period == long
+        assert found.period_labels == wanted.period_labels
+        np.testing.assert_allclose(found.mean, wanted.mean)
+        np.testing.assert_array_equal(found.n_documents, wanted.n_documents)
+        for mine, theirs in zip(
+            found.confidence_interval(), wanted.confidence_interval(), strict=True
+        ):
+            np.testing.assert_array_equal(mine, theirs)
+    assert wanted.coarser("Y") is wanted
+
+
+@pytest.mark.parametrize(
+    ("period", "wanted", "message"),
+    [
+        ("W", "M", "Counts by week cannot become .* there is no longer period for them"),
+        ("Q", "M", r"Counts by quarter cannot .* it should be one of 'Y' \(year\)"),
+        ("M", "QY", "cannot become counts by period='QY'"),
+        (None, "Y", "Counts by name cannot"),
+    ],
+)
+def test_periods_that_do_not_nest_are_refused(period, wanted, message):
+    post = count_documents([document()], [samples(0.5)], linked, period=period)
+    with pytest.raises(ValueError, match=message):
+        post.coarser(wanted)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sklearn_calib.explore._verb_forms import verb_needles
+from sklearn_calib.explore._verb_forms import noun_needles, verb_needles
 
 
 @pytest.mark.parametrize(
@@ -43,3 +43,26 @@ def test_other_words_have_none():
         ("go", "G"),
     ]:
         assert not any(needle in word.casefold() for needle in verb_needles(verb))
+
+
+@pytest.mark.parametrize(
+    ("noun", "forms"),
+    [
+        ("attack", "attack attacks ATTACKS counterattack"),
+        ("enemy", "enemy enemies"),
+        ("crisis", "crisis crises"),
+        ("coup", "coup coups"),
+        ("wolf", "wolf wolves"),
+        ("man", "man men"),
+        ("person", "person people persons"),
+        ("war", "wars"),
+        ("coup d'etat", "anything"),
+    ],
+)
+def test_every_form_of_a_noun_has_a_needle(noun, forms):
+    for form in forms.split():
+        assert any(needle in form.casefold() for needle in noun_needles(noun)), form
+
+
+def test_other_nouns_have_none():
+    assert not any(needle in "defence" for needle in noun_needles("attack"))

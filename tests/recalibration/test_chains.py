@@ -183,6 +183,7 @@ def test_spans_and_best_taggings_are_mended_too():
     ).fit(X, y)
     queries = isotonic.calibration_queries(X_test, y_test, unit="span")
     assert adaptive_bin_calibration_error(queries) < errors[0]
-    assert not hasattr(isotonic, "predict_spans")
+    assert len(isotonic.predict_spans(X_test).proba) == len(queries)
+    assert not hasattr(isotonic, "predict_k_best")
     questions = isotonic.calibration_questions(X_test, unit="span")
     assert 0.0 <= questions.missed_share(y_test) < 0.5

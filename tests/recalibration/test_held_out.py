@@ -50,6 +50,17 @@ def test_weights_are_cut_for_training_and_for_recalibration():
     assert hold_out(Recorder(), cv=2)[0].weight is None
 
 
+def test_folds_of_ones_own():
+    weight = np.arange(10.0)
+    for fold in ((range(6), range(6, 10)), (list(range(6)), [6, 7, 8, 9])):
+        (part,) = hold_out(
+            Recorder(), cv=[fold], weight=weight, fit_options={"sample_weight": weight}
+        )
+        assert X[6:] == part.X
+        assert X[:6] == part.model.X_
+        assert part.weight.tolist() == [6.0, 7.0, 8.0, 9.0]
+
+
 def test_groups_stay_together():
     groups = np.repeat([0, 1], 5)
     parts = hold_out(Recorder(), cv=GroupKFold(2), groups=groups)

@@ -11,7 +11,11 @@ from sklearn_calib import (
     estimator_queries,
 )
 from sklearn_calib.coref import AntecedentModel
-from sklearn_calib.datasets import make_coref_documents, make_tagged_sequences
+from sklearn_calib.datasets import (
+    make_chunked_sequences,
+    make_coref_documents,
+    make_tagged_sequences,
+)
 from sklearn_calib.recalibration._isotonic import AnswerMaps
 from sklearn_calib.sequence import CRFTagger
 
@@ -122,7 +126,8 @@ def test_links():
     assert errors[1] < 0.7 * errors[0]
     likely = model.calibration_queries(X, None, min_proba=0.3)
     assert likely.y_prob.min() >= 0.3
-    assert not hasattr(model, "predict_entities")
+    with pytest.raises(ValueError, match="unit='entity' was not recalibrated"):
+        model.predict_entities(X)
     options = {"unit": "entity"}
     entities = CalibratedStructureCV(
         AntecedentModel(cost="durrett-klein"), method="isotonic", query_options=options
@@ -134,3 +139,29 @@ def test_links():
     assert errors[1] < 0.7 * errors[0]
     with pytest.raises(ValueError, match="unit='link' was not recalibrated"):
         entities.predict_proba(X)
+    found = entities.predict_entities(X, min_proba=0.01)
+    asked = entities.calibration_queries(X, y, **options)
+    assert sorted(e.proba for own in found for e in own) == pytest.approx(sorted(asked.y_prob))
+    for own in found:
+        assert [e.proba for e in own] == sorted((e.proba for e in own), reverse=True)
+
+
+def test_spans():
+    data = make_chunked_sequences(240, random_state=0)
+    X, y = data.X[120:], data.y[120:]
+    options = {"unit": "span"}
+    model = CalibratedStructureCV(CRFTagger(), method="isotonic", query_options=options)
+    model.fit(data.X[:120], data.y[:120])
+    spans = model.predict_spans(X)
+    mended, raw = (
+        part.calibration_queries(X, y, unit="span") for part in (model, model.estimator_)
+    )
+    assert sorted(spans.proba) == pytest.approx(sorted(mended.y_prob))
+    assert adaptive_bin_calibration_error(mended) < 0.7 * adaptive_bin_calibration_error(raw)
+    for own in spans:
+        assert [span.proba for span in own] == sorted((span.proba for span in own), reverse=True)
+    # The spans themselves, and their number, are the model's own.
+    same = model.estimator_.predict_spans(X)
+    np.testing.assert_array_equal(spans.start, same.start)
+    with pytest.raises(ValueError, match="unit='span' was not recalibrated"):
+        CalibratedStructureCV(CRFTagger(), method="isotonic").fit(X, y).predict_spans(X)

@@ -83,7 +83,7 @@ def test_the_page_never_replaces_the_predictions(tmp_path, capsys):
     before = path.read_bytes()
     options = ["--y-true", "label", "--y-prob", "score", "--pos-label", "yes"]
     assert main(["report", str(path), *options, "--out", str(path)]) == 2
-    assert "is the file of predictions itself" in capsys.readouterr().err
+    assert "is one of the files that are read" in capsys.readouterr().err
     assert path.read_bytes() == before
 
 

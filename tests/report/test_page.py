@@ -2,22 +2,21 @@
 
 import json
 import re
-import shutil
-import subprocess
 import sys
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 
-from sklearn_calib import calibration_report
+from sklearn_calib import bin_size_curve, calibration_bins, calibration_report, classifier_queries
+from tests.browser import Browser, needs_chromium
 from tests.report.files import SAMPLE, run, write
 
 
 class Page(HTMLParser):
     """Checks that tags are closed, and collects ids."""
 
-    VOID = ("meta", "br", "img", "link", "use", "path", "rect")
+    VOID = ("meta", "br", "img", "link", "use", "path", "rect", "line", "circle")
 
     def __init__(self):
         super().__init__()
@@ -56,71 +55,159 @@ def test_page_is_whole_and_self_contained(tmp_path, capsys):
     assert not page.outside
     assert len(set(page.ids)) == len(page.ids)
     assert {"summary", "curve", "bin-size"} <= set(page.ids)
-    assert html.count("<svg") == 2
     assert "a&lt;b&gt;.csv" in html
     assert "<b>.csv" not in html
 
 
-def test_without_matplotlib_only_the_page_is_missing(tmp_path, capsys, monkeypatch):
-    path = write(tmp_path / "p.csv")
+def test_without_matplotlib_nothing_is_missing(tmp_path, capsys, monkeypatch):
+    path, out = write(tmp_path / "p.csv"), tmp_path / "r.html"
     for name in ("matplotlib", "matplotlib.pyplot"):
         monkeypatch.setitem(sys.modules, name, None)
-    assert run(path, "--pos-label", "yes") == 0
-    assert run(path, "--pos-label", "yes", "--out", str(tmp_path / "r.html")) == 2
-    assert "pip install 'sklearn-calib[plot]'" in capsys.readouterr().err
+    assert run(path, "--pos-label", "yes", "--out", str(out)) == 0
+    assert "<figure id='curve'>" in out.read_text()
 
 
-CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
+def insects(n=600):
+    """Return labels and probabilities of three classes, one with a hostile name."""
+    rng = np.random.default_rng(0)
+    proba = rng.dirichlet([3, 2, 1], size=n)
+    y = np.array([rng.choice(["</script><ant>", "bee", "cat"], p=p) for p in proba])
+    return y, proba
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
-@pytest.mark.parametrize("width", [1200, 400])
-def test_page_in_a_browser(width, tmp_path):
-    out = tmp_path / "report.html"
-    run(write(tmp_path / "p.csv"), "--pos-label", "yes", "--out", str(out))
-    # A script that only the test adds says what the browser made of the page.
-    probe = """<script>addEventListener("load", () => {
-      const box = id => document.getElementById(id).getBoundingClientRect();
-      const svg = document.querySelector("#curve svg").getBoundingClientRect();
-      document.title = JSON.stringify({
-        rows: document.querySelectorAll("#summary tr").length,
-        svg: [svg.width, svg.height], wide: document.documentElement.scrollWidth,
-        inner: innerWidth, below: box("bin-size").top > box("curve").bottom});
-    });</script>"""
-    out.write_text(out.read_text().replace("</body>", f"{probe}</body>"))
-    done = subprocess.run(
-        [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
-         "--disable-background-networking", "--disable-component-update", "--disable-sync",
-         f"--user-data-dir={tmp_path / 'profile'}", f"--window-size={width},900",
-         "--virtual-time-budget=5000", "--dump-dom", out.as_uri()],
-        capture_output=True, text=True, check=True, timeout=120,
-    )  # fmt: skip
-    found = json.loads(
-        re.search(r"<title>(.*?)</title>", done.stdout).group(1).replace("&quot;", '"')
-    )
-    assert found["rows"] == 20
-    assert min(found["svg"]) > 150
-    assert found["wide"] <= found["inner"] + 1
-    assert found["below"]
+def data_of(html):
+    found = re.search(r"<script type='application/json' id='data'>(.*?)</script>", html, re.DOTALL)
+    return json.loads(found[1])
+
+
+def test_pictures_have_the_numbers_of_the_report():
+    y, proba = insects()
+    report = calibration_report(y, proba, name="insects", confidence_level=0.9)
+    data = data_of(report.to_html())
+    names = ["all labels pooled", *map(str, report.labels.most_common().labels)]
+    assert [curve["name"] for curve in data["curves"]] == names
+    queries = classifier_queries(y, proba, classes=["</script><ant>", "bee", "cat"])
+    for curve in data["curves"]:
+        mine = queries if curve["name"] == names[0] else queries.where(label=curve["name"])
+        bins = calibration_bins(mine)
+        low, high = bins.confidence_interval(0.9)
+        band = bins.consistency_band(0.9)
+        for name, values in {
+            "predicted": bins.prob_pred, "true": bins.prob_true, "count": bins.count, "low": low,
+            "high": high, "bandLow": band.low, "bandHigh": band.high, "from": bins.low,
+            "to": bins.high,
+        }.items():  # fmt: skip
+            np.testing.assert_array_equal(curve["bins"][name], values)
+        counts, _ = np.histogram(mine.y_prob, np.arange(51) / 50)
+        assert curve["histogram"] == counts.tolist()
+        assert curve["n"] == len(mine)
+    sizes = bin_size_curve(queries, confidence_level=0.9)
+    np.testing.assert_array_equal(data["sizes"]["error"], sizes.error)
+    np.testing.assert_array_equal(data["sizes"]["nullHigh"], sizes.null_interval.high)
+    assert data["sizes"]["selected"] == sizes.selected
 
 
 def test_page_by_label():
-    rng = np.random.default_rng(0)
-    proba = rng.dirichlet([3, 2, 1], size=300)
-    y = np.array([rng.choice(["<ant>", "bee", "cat"], p=p) for p in proba])
+    y, proba = insects()
     html = calibration_report(y, proba, name="insects").to_html()
     page = Page()
     page.feed(html)
     assert not page.open
+    assert not page.outside
     assert len(set(page.ids)) == len(page.ids)
-    assert {"summary", "curve", "labels", "labels-picture", "bin-size"} <= set(page.ids)
-    assert html.count("<svg") == 3
-    assert "<td>&lt;ant&gt;</td>" in html
-    assert "<h1>Calibration of insects</h1>" in html
+    assert {"summary", "curve", "labels", "bin-size"} <= set(page.ids)
+    assert "<bdi>&lt;/script&gt;&lt;ant&gt;</bdi>" in html
+    assert ">Calibration of insects</h1>" in html
+    # One picture of an error for each label.
+    assert html.count("<svg class='plot error'") == 3
+
+
+def test_labels_that_are_numbers_groups_and_weights():
+    rng = np.random.default_rng(0)
+    proba = rng.dirichlet([1, 1, 1], size=200)
+    y = np.array([rng.choice(3, p=p) for p in proba])
+    report = calibration_report(
+        y, proba, groups=np.arange(200) // 4, sample_weight=rng.integers(1, 4, 200), n_bins=5
+    )
+    data = data_of(report.to_html())
+    assert [curve["name"] for curve in data["curves"]][1:] == [
+        str(label) for label in report.labels.most_common().labels
+    ]
+    assert {len(curve["bins"]["count"]) for curve in data["curves"]} == {5}
+    np.testing.assert_array_equal(data["curves"][0]["bins"]["true"], report.bins.prob_true)
+
+
+def test_the_most_common_of_many_labels_have_curves():
+    rng = np.random.default_rng(0)
+    proba = rng.dirichlet(np.ones(42), size=200)
+    y = np.array([rng.choice(42, p=p) for p in proba])
+    report = calibration_report(y, proba, classes=np.arange(42), random_state=0)
+    html = report.to_html()
+    assert len(data_of(html)["curves"]) == 41
+    assert "one of the 40 most common, to see its curve" in html
+    assert html.count("<td class='label'>") == 42
 
 
 def test_without_a_name():
     html = calibration_report(SAMPLE.queries).to_html()
     assert "<title>Calibration report</title>" in html
+
+
+# --- in a browser
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    with Browser(tmp_path_factory.mktemp("browser")) as found:
+        yield found
+
+
+@needs_chromium
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("width", [1280, 400])
+def test_page_in_a_browser(browser, width, dark, tmp_path):
+    out = tmp_path / "report.html"
+    run(write(tmp_path / "p.csv"), "--pos-label", "yes", "--out", str(out))
+    browser.look(width, dark=dark)
+    browser.open(out)
+    assert len(browser.texts("#summary tr")) == 20
+    assert browser.too_wide() <= 0
+    for figure in ("curve", "bin-size"):
+        _, _, wide, tall = browser.box(f"#{figure} .picture > svg")
+        assert min(wide, tall) > 150
+    assert browser.run("document.querySelector('#label') === null")
+    light = browser.run("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert light != dark
+    assert browser.complaints() == []
+
+
+@needs_chromium
+def test_bins_and_labels_can_be_looked_at(browser, tmp_path):
+    y, proba = insects()
+    report = calibration_report(y, proba, name="insects")
+    out = report.save(tmp_path / "report.html")
+    browser.look(1280)
+    browser.open(out)
+    # By keyboard, along the bins of all labels.
+    browser.press("Tab", "Tab", "Home")
+    bins = report.bins
+    for i in range(3):
+        tip = browser.text("#tip")
+        assert f"says {100 * bins.prob_pred[i]:.1f} %" in tip
+        assert f"came true {100 * bins.prob_true[i]:.1f} %" in tip
+        assert f"bin {i + 1} of {len(bins)}, {bins.count[i]:,} queries" in tip
+        browser.press("ArrowRight")
+    # By mouse, a label of the table.
+    browser.click("#labels tr:nth-child(2) button")
+    label = browser.text("#labels tr:nth-child(2) button")
+    assert browser.text("#label option:checked") == label
+    browser.point("#curve svg", 0.99, 0.3)
+    last = calibration_bins(report.queries.where(label=label))
+    assert f"came true {100 * last.prob_true[-1]:.1f} %" in browser.text("#tip")
+    # The choice, back to all of them.
+    browser.run("document.getElementById('label').value = 0")
+    browser.run("document.getElementById('label').dispatchEvent(new Event('change'))")
+    assert browser.texts("#labels button[aria-pressed=true]") == []
+    browser.point("#bin-size .picture > svg", 0.5, 0.5)
+    assert "plug-in error if calibrated" in browser.text("#tip")
+    assert browser.complaints() == []

@@ -173,7 +173,8 @@ def test_without_matplotlib_a_notebook_shows_the_numbers(report, monkeypatch):
     assert "calibration error" in html
     assert "<img" not in html
     with pytest.raises(ImportError, match=r"sklearn-calib\[plot\]"):
-        report.to_html()
+        report.plot()
+    assert report.to_html().startswith("<!doctype html>")
 
 
 def test_frames_of_reports_stack(report):

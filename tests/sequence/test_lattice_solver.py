@@ -154,8 +154,8 @@ def test_clone_pickle_and_determinism(text):
         ({"solver": "lattice", "c1": 0.1}, {}, "no L1 penalty"),
         ({"solver": "adam"}, {}, "solver='adam'"),
         ({"solver": "lattice", "objective": "risk"}, {}, "objective='risk'"),
-        ({"solver": "lattice"}, {"sample_weight": [0.0] * 16}, "zero everywhere"),
-        ({"solver": "lattice"}, {"sample_weight": [1.0]}, "one entry for each of the 16"),
+        ({"solver": "lattice"}, {"sample_weight": [0.0] * 16}, "no sentences are left"),
+        ({"solver": "lattice"}, {"sample_weight": [1.0]}, "each of the 16 sentences"),
         ({"solver": "lattice", "margin": "much"}, {}, "margin"),
     ],
 )
@@ -169,6 +169,13 @@ def test_too_few_iterations_warn(text):
     X, y = text
     with pytest.warns(ConvergenceWarning, match="Raise max_iterations"):
         lattice(max_iterations=2).fit(X, y)
+
+
+def test_features_that_are_too_large(text):
+    X, y = text
+    tagger = lattice(features=lambda words: [{"size": 1e200} for _ in words])
+    with pytest.raises(ValueError, match="Training went to infinity"):
+        tagger.fit(X, y)
 
 
 def test_edges():

@@ -50,3 +50,21 @@ def test_weights_are_repetition():
     repeated, each = soft_squared_error(proba[rows], tags[rows], np.ones(len(rows)))
     assert weighted == pytest.approx(repeated)
     np.testing.assert_allclose(slopes[rows] / weight[rows, None], each, atol=1e-12)
+
+
+@pytest.mark.parametrize("k", [1, 2, 30])
+def test_the_sum_over_bins_is_the_definition(k):
+    rng = np.random.default_rng(k)
+    proba = rng.dirichlet(np.full(k, 0.1), size=60)
+    tags, weight = rng.integers(k, size=60), rng.exponential(size=60)
+    residual, size = np.zeros(17), np.zeros(17)
+    for i, row in enumerate(proba):
+        for j, q in enumerate(row):
+            cell = min(int(15 * q), 14)
+            u = 15 * q - cell
+            share = weight[i] * np.array([(1 - u) ** 2 / 2, 0.5 + u * (1 - u), u * u / 2])
+            size[cell : cell + 3] += share
+            residual[cell : cell + 3] += share * (q - (tags[i] == j))
+    filled = size > 0
+    expected = (residual[filled] ** 2 / size[filled]).sum()
+    assert soft_squared_error(proba, tags, weight)[0] == pytest.approx(expected, rel=1e-10)

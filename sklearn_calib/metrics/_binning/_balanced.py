@@ -43,29 +43,7 @@ def balanced_ends(
     `by_count` looks at counts alone: two models that order the same queries in
     the same way then have the same bins.
     """
-    q, w = queries.q, queries.w
-    blocks = _block_ends(q)
-    starts = np.concatenate(([0], blocks[:-1]))
-    v = q * (1.0 - q)
-    if w is None:
-        weight = np.diff(blocks, prepend=0).astype(float)
-        n_effective = float(len(q))
-        info_effective = float(v.sum())
-    else:
-        weight = np.add.reduceat(w, starts)
-        v *= w
-        n_effective = float(w.sum() ** 2 / np.square(w).sum())
-        squared = float(np.dot(w, v))
-        info_effective = float(v.sum() ** 2 / squared) if squared > 0.0 else 0.0
-    info = np.add.reduceat(v, starts)
-    if by_count:
-        info_effective, info = n_effective / 4.0, np.zeros_like(info)
-    number = n_bins
-    if number is None:
-        wanted = min(math.sqrt(8.0 * math.sqrt(info_effective * n_effective)), len(q) // LEAST_ROWS)
-        # Odd, so that no edge lies in the very middle.
-        number = 2 * int(max(1.0, wanted if most is None else min(wanted, most - 1)) // 2) + 1
-    index = _bin_of_blocks(weight, info, number)
+    blocks, index, number = blocks_of_bins(queries, n_bins, most=most, by_count=by_count)
     last = np.append(index[1:] != index[:-1], True)
     ends = blocks[last]
     if n_bins is not None:
@@ -73,12 +51,105 @@ def balanced_ends(
     return _merged_ends(queries, ends, index[last], number // 2)
 
 
-def _block_ends(q: Array) -> Array:
-    """Return the ends of small blocks, counted from both ends, that split no equal predictions."""
-    n = len(q)
+def blocks_of_bins(
+    queries: SortedQueries, n_bins: int | None, *, most: int | None, by_count: bool
+) -> tuple[Array, Array, int]:
+    """Return where each block ends, the number of its bin, and the number of bins."""
+    blocks = _block_ends(queries)
+    starts = np.concatenate(([0], blocks[:-1]))
+    v, n_effective, info_effective = _information(queries, by_count)
+    if queries.w is None:
+        counts = blocks if queries.pool is None else queries.cumulative[blocks - 1]
+        weight = np.diff(counts, prepend=0).astype(float)
+    else:
+        weight = np.add.reduceat(queries.w, starts)
+    number = _number(queries, n_bins, most, n_effective, info_effective)
+    return blocks, _bin_of_blocks(weight, np.add.reduceat(v, starts), number), number
+
+
+def runs_at_edges(
+    queries: SortedQueries, n_bins: int | None, *, most: int | None, by_count: bool
+) -> Array:
+    """Return the runs of a scan that decide where balanced bins end.
+
+    A bin ends between two blocks, and where these start and end decides it.
+    Blocks that end inside a lump are taken to end right there, with their share
+    of its information: without ties that is so.
+    """
+    counts, runs = queries.run_counts, queries.runs
+    lump = np.zeros(len(runs), dtype=bool) if queries.pool is None else queries.pool.lump
+    targets = _targets(len(queries))
+    run = np.searchsorted(counts, targets)
+    inside = counts[run] != targets
+    moved = run[inside & ~lump[run]]
+    ends = np.concatenate(
+        (targets[~inside | lump[run]], counts[moved], counts[moved[moved > 0] - 1])
+    )
+    ends = np.unique(ends)
+    v, n_effective, info_effective = _information(queries, by_count)
+    at = np.append(0, counts)
+    held = np.append(0.0, queries.run_weights)
+    known = np.append(0.0, np.cumsum(v)[runs - 1])
+    weight, info = (np.diff(np.interp(ends, at, total), prepend=0.0) for total in (held, known))
+    index = _bin_of_blocks(
+        weight, info, _number(queries, n_bins, most, n_effective, info_effective)
+    )
+    edge = np.flatnonzero(index[1:] != index[:-1])
+    near = np.unique(np.clip(np.concatenate((edge - 1, edge, edge + 1)), 0, len(ends) - 1))
+    return np.searchsorted(counts, ends[near])
+
+
+def _information(queries: SortedQueries, by_count: bool) -> tuple[Array, float, float]:
+    """Return the information of each row, and the effective numbers of queries and of it."""
+    weights, q = queries.power(1)
+    v = q * (1.0 - q)
+    if weights is not None:
+        v *= weights
+    if queries.w is None:
+        n_effective, info_effective = float(len(queries)), float(v.sum())
+    else:
+        squares, q = queries.squared_weights, queries.power(2)[1]
+        n_effective = float(queries.w.sum() ** 2 / squares.sum())
+        squared = float(np.dot(squares, q * (1.0 - q)))
+        info_effective = float(v.sum() ** 2 / squared) if squared > 0.0 else 0.0
+    if by_count:
+        return np.zeros_like(v), n_effective, n_effective / 4.0
+    return v, n_effective, info_effective
+
+
+def _number(
+    queries: SortedQueries,
+    n_bins: int | None,
+    most: int | None,
+    n_effective: float,
+    info_effective: float,
+) -> int:
+    """Return the number of bins: the one asked for, or the one that the rule says."""
+    if n_bins is not None:
+        return n_bins
+    fewest = len(queries) // LEAST_ROWS
+    wanted = min(math.sqrt(8.0 * math.sqrt(info_effective * n_effective)), fewest)
+    # Odd, so that no edge lies in the very middle.
+    return 2 * int(max(1.0, wanted if most is None else min(wanted, most - 1)) // 2) + 1
+
+
+def _targets(n: int) -> Array:
+    """Return after how many queries blocks end, counted from both ends."""
     size = max(1, math.isqrt(n) // (2 * _BLOCKS_PER_BIN))
     left = np.arange(size, n // 2 + 1, size)
-    ends = np.append(np.concatenate((left, n - left)), n)
+    return np.append(np.concatenate((left, n - left)), n)
+
+
+def _block_ends(queries: SortedQueries) -> Array:
+    """Return the ends of small blocks, counted from both ends, that split no equal predictions."""
+    q, n = queries.q, len(queries)
+    ends = _targets(n)
+    if queries.pool is not None:
+        counts = queries.run_counts
+        run = np.searchsorted(counts, ends)
+        # An end inside a run of equal predictions moves to both ends of the run.
+        inside = run[counts[run] != ends]
+        return queries.runs[np.unique(np.concatenate((run, inside[inside > 0] - 1)))]
     inner = ends[ends < n]
     tied = q[inner[q[inner - 1] == q[inner]]]
     if len(tied):
@@ -132,10 +203,12 @@ class _Size:
 
     def __init__(self, queries: SortedQueries, starts: Array, ends: Array) -> None:
         self.rows = np.concatenate(([0], ends))
+        if queries.pool is not None:
+            self.rows = np.append(0.0, queries.pool.cumulative_count)[self.rows]
         self.weight = self.squared = None
         if queries.w is not None:
             w = np.add.reduceat(queries.w, starts)
-            w2 = np.add.reduceat(np.square(queries.w), starts)
+            w2 = np.add.reduceat(queries.squared_weights, starts)
             self.weight, self.squared = np.append(0.0, np.cumsum(w)), np.append(0.0, np.cumsum(w2))
         self.unit = queries.unit
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from sklearn_calib._validation import Array
+from sklearn_calib.metrics._binning._rules import ByNumber, BySize, Rule
 from sklearn_calib.metrics._binning._sizes import standard_number
 from sklearn_calib.metrics._binning._sorted import SortedQueries
 
@@ -22,7 +24,7 @@ class BinnedQueries:
     queries : SortedQueries
         The queries in order of prediction.
     ends : ndarray of int of shape (n_bins,)
-        Where each bin ends.
+        After which row each bin ends.
     size : float or None
         The size that was aimed at; None where a number of bins was asked for.
     """
@@ -42,16 +44,28 @@ class BinnedQueries:
     @cached_property
     def count(self) -> Array:
         """Queries in each bin."""
-        return self.ends - self.starts
+        if self.queries.pool is None:
+            return self.ends - self.starts
+        counts = np.rint(self.queries.pool.cumulative_count[self.ends - 1])
+        return np.diff(counts, prepend=0.0).astype(np.int64)
 
     def sum(self, values: Array) -> Array:
-        """Return the sum of each bin, over the last axis of values of the queries."""
+        """Return the sum of each bin, over the last axis of values of the rows."""
         dtype = np.int64 if values.dtype == bool else None
         return np.add.reduceat(values, self.starts, axis=-1, dtype=dtype)
 
     def of_queries(self, values: Array) -> Array:
-        """Return for each query the value of its bin."""
-        return np.repeat(values, self.count)
+        """Return for each row of the queries the value of its bin."""
+        return np.repeat(values, self.ends - self.starts)
+
+    def total(self, power: int, values: Callable[[Array], Array]) -> Array:
+        """Return the sum of each bin of weight ** power times a function of the prediction.
+
+        The function is given the prediction of every row.
+        """
+        weight, q = self.queries.power(power)
+        found = values(q)
+        return self.sum(found if weight is None else weight * found)
 
     @cached_property
     def weight(self) -> Array:
@@ -63,7 +77,7 @@ class BinnedQueries:
         """Sum of the squared weights of each bin."""
         if self.queries.w is None:
             return self.weight
-        return self.sum(np.square(self.queries.w))
+        return self.sum(self.queries.squared_weights)
 
     @cached_property
     def effective_count(self) -> Array:
@@ -85,17 +99,21 @@ class BinnedQueries:
     @cached_property
     def prob_pred(self) -> Array:
         """Mean prediction of each bin."""
-        q, w = self.queries.q, self.queries.w
-        total = self.sum(q if w is None else w * q)
+        total = self.total(1, lambda q: q)
         # A mean lies between the extremes, whatever the rounding of the sums.
         return np.clip(total / self.weight, self.low, self.high)
 
     @cached_property
     def prob_true(self) -> Array:
         """Share of queries in each bin whose answer is yes."""
-        y, w = self.queries.y, self.queries.w
-        total = self.sum(y if w is None else w * y)
+        total = self.total(1, lambda q: self.queries.y)
         return np.clip(total / self.weight, 0.0, 1.0)
+
+
+def cut(queries: SortedQueries, rule: Rule, size: float | None = None) -> BinnedQueries:
+    """Cut queries into bins by a rule; those of a scan are looked at again where it cuts."""
+    resolved = queries.resolved(rule)
+    return BinnedQueries(resolved, rule.ends(resolved), size)
 
 
 def bin_queries(
@@ -117,12 +135,12 @@ def bin_queries(
                 UserWarning,
                 stacklevel=3,
             )
-        return BinnedQueries(queries, queries.cut_by_number(min(int(n_bins), len(queries))))
+        return cut(queries, ByNumber(min(int(n_bins), len(queries))))
     if isinstance(bin_size, str):
         n_bins = standard_number(queries)
         if min_rows > 1:
             n_bins = max(1, min(n_bins, len(queries) // min_rows))
-        return BinnedQueries(queries, queries.cut_by_number(n_bins), queries.total / n_bins)
+        return cut(queries, ByNumber(n_bins), queries.total / n_bins)
     size = int(bin_size)
     if size > queries.total:
         what = "number of queries" if queries.w is None else "sum of the weights"
@@ -132,4 +150,4 @@ def bin_queries(
             UserWarning,
             stacklevel=3,
         )
-    return BinnedQueries(queries, queries.cut_by_size(size, min_rows), size)
+    return cut(queries, BySize(size, min_rows), size)

@@ -30,7 +30,7 @@ def effective_scale(queries: SortedQueries) -> float:
     tell nothing new, so that integer weights are no exception here.
     """
     w = queries.w
-    return 1.0 if w is None else float(w.sum() / np.square(w).sum())
+    return 1.0 if w is None else float(w.sum() / queries.squared_weights.sum())
 
 
 def n_effective(queries: SortedQueries) -> float:

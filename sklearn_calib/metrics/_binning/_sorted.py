@@ -2,65 +2,149 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sklearn_calib._validation import Array
 from sklearn_calib.queries._queries import Queries
 
+if TYPE_CHECKING:
+    from sklearn_calib.metrics._binning._rules import Rule
+
 # Rows handled at a time where a pass over the data makes temporaries: they stay in cache.
 CHUNK = 32_768
 
 # Sums of weights are compared with a bin size; this much rounding is forgiven,
 # so that ten weights of 0.1 do fill a bin of size 1.
-_TOLERANCE = 1e-9
+TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """What stands behind rows that hold many queries each, as those of a scan do.
+
+    Attributes
+    ----------
+    n : ndarray of shape (n_rows,)
+        Queries of each row.
+    powers : Mapping of int to (ndarray, ndarray)
+        For each power of the weights its sum over the queries of a row, and
+        the mean prediction of the row in these weights.
+    run_ends : ndarray of int of shape (n_runs,)
+        Where each run ends. A run is all queries of one prediction, or a lump.
+    run_high : ndarray of shape (n_runs,)
+        The prediction of each run; for a lump, what none of its predictions exceeds.
+    lump : ndarray of bool of shape (n_runs,)
+        Which runs hold queries of several predictions, so close to each other
+        that their sums are known to rounding, though not where to cut them.
+    bucket : ndarray of int of shape (n_runs,)
+        The bucket of predictions that each run lies in.
+    whole_weights : bool
+        Whether all weights are whole numbers.
+    one_weight : bool
+        Whether all weights are the same.
+    """
+
+    n: Array
+    powers: Mapping[int, tuple[Array, Array]]
+    run_ends: Array
+    run_high: Array
+    lump: Array
+    bucket: Array
+    whole_weights: bool = True
+    one_weight: bool = True
+
+    @cached_property
+    def cumulative_count(self) -> Array:
+        """Number of queries up to and including each row."""
+        return np.cumsum(self.n)
+
+    @cached_property
+    def run_counts(self) -> Array:
+        """Number of queries up to the end of each run."""
+        return np.rint(self.cumulative_count[self.run_ends - 1]).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class SortedQueries:
     """Queries in order of prediction: answers, predictions, weights and units (or None).
 
-    The unit of a query is the number of its group.
+    The unit of a query is the number of its group. In memory there is a row for
+    each query. The rows of a scan stand for many queries each: `pool` says what
+    is behind them.
     """
 
     y: Array
     q: Array
     w: Array | None = None
     unit: Array | None = None
+    pool: Pool | None = None
 
     def __len__(self) -> int:
-        return len(self.q)
+        return len(self.q) if self.pool is None else int(self.pool.run_counts[-1])
 
     @property
     def total(self) -> float:
         """The number of queries, or the sum of their weights."""
-        return float(self.cumulative[-1]) if self.w is not None else float(len(self.q))
+        return float(self.cumulative[-1]) if self.w is not None else float(len(self))
 
     @cached_property
     def cumulative(self) -> Array:
-        """Number or weight of queries up to and including each query."""
-        return np.arange(1, len(self.q) + 1) if self.w is None else np.cumsum(self.w)
+        """Number or weight of queries up to and including each row."""
+        if self.w is not None:
+            return np.cumsum(self.w)
+        if self.pool is not None:
+            return self.pool.cumulative_count
+        return np.arange(1, len(self.q) + 1)
+
+    def power(self, k: int) -> tuple[Array | None, Array]:
+        """Return the sum of the k-th powers of the weights of each row, and its prediction.
+
+        Whatever adds up weight ** k times a function of answer and prediction is
+        made from these two, in memory and in a scan. None stands for ones.
+        """
+        if self.pool is not None:
+            return self.pool.powers[k]
+        return (None if self.w is None else self.w if k == 1 else self.w**k), self.q
 
     @property
     def weights(self) -> Array:
-        """The weights; one for each query where there are none."""
-        return np.ones(len(self.q)) if self.w is None else self.w
+        """The weight of each row: one where there are none."""
+        weight = self.power(1)[0]
+        return np.ones(len(self.q)) if weight is None else weight
+
+    @property
+    def squared_weights(self) -> Array:
+        """The squared weights of each row."""
+        weight = self.power(2)[0]
+        return np.ones(len(self.q)) if weight is None else weight
 
     @property
     def weighted_residuals(self) -> Array:
         """Weight times answer minus prediction."""
-        residuals = np.subtract(self.y, self.q)
-        if self.w is not None:
-            residuals *= self.w
+        weight, q = self.power(1)
+        residuals = np.subtract(self.y, q)
+        if weight is not None:
+            residuals *= weight
         return residuals
 
-    @property
+    @cached_property
     def whole_weights(self) -> bool:
         """Whether all weights are whole numbers, and so may stand for copies."""
+        if self.pool is not None:
+            return self.pool.whole_weights
         return self.w is None or not (self.w % 1).any()
+
+    @property
+    def one_weight(self) -> bool:
+        """Whether all queries have the same weight."""
+        if self.pool is not None:
+            return self.pool.one_weight
+        return self.w is None or bool(self.w.min() == self.w.max())
 
     @cached_property
     def has_ties(self) -> bool:
@@ -74,14 +158,25 @@ class SortedQueries:
     @cached_property
     def runs(self) -> Array:
         """Where each run of equal predictions ends."""
+        if self.pool is not None:
+            return self.pool.run_ends
         ends = np.flatnonzero(self.q[1:] != self.q[:-1])
         ends += 1
         return np.append(ends, len(self.q))
 
+    @property
+    def run_counts(self) -> Array:
+        """Number of queries up to the end of each run."""
+        return self.runs if self.pool is None else self.pool.run_counts
+
     @cached_property
     def run_weights(self) -> Array:
         """Number or weight of queries up to the end of each run."""
-        return self.runs if self.w is None else self.cumulative[self.runs - 1]
+        return self.run_counts if self.w is None else self.cumulative[self.runs - 1]
+
+    def resolved(self, *rules: Rule) -> SortedQueries:
+        """Return the same queries, known well enough for these rules to cut them exactly."""
+        return self
 
     def cut_by_size(self, size: float, min_rows: int = 1) -> Array:
         """Return where each bin ends.
@@ -92,12 +187,13 @@ class SortedQueries:
         """
         if self.w is None:
             size = max(int(size), min_rows)
-            ends = regular_ends(len(self.q), size)
-            # Without a tie across an edge, the cut is a plain slice.
-            if len(ends) == 1 or not self._tied(ends[:-1]).any():
-                return ends
-            if len(self.runs) > len(self.q) // 4:
-                return self._jumping_ends(int(size))
+            if self.pool is None:
+                ends = regular_ends(len(self.q), size)
+                # Without a tie across an edge, the cut is a plain slice.
+                if len(ends) == 1 or not self._tied(ends[:-1]).any():
+                    return ends
+                if len(self.runs) > len(self.q) // 4:
+                    return self._jumping_ends(int(size))
         return self._greedy_ends(size, min_rows)
 
     def _jumping_ends(self, size: int) -> Array:
@@ -126,13 +222,13 @@ class SortedQueries:
         return self.q[edges - 1] == self.q[edges]
 
     def _greedy_ends(self, size: float, min_rows: int) -> Array:
-        held, rows = self.run_weights, self.runs
+        held, rows = self.run_weights, self.run_counts
         last = len(rows)
         if self.w is None:
             need: float = int(size)
             min_rows = 1
         else:
-            need = size * (1.0 - _TOLERANCE)
+            need = size * (1.0 - TOLERANCE)
 
         def following(weight: Any, row: Any) -> Any:
             """Return the run that completes a bin which starts after so much."""
@@ -155,7 +251,7 @@ class SortedQueries:
                 run = links[run]
         if not chosen:
             return np.array([len(self.q)])
-        ends = rows[chosen]
+        ends = self.runs[chosen]
         # What is left after the last full bin joins it.
         ends[-1] = len(self.q)
         return ends
@@ -165,26 +261,37 @@ class SortedQueries:
 
         Bins that would share a run of equal predictions become one.
         """
-        n = len(self.q)
         if self.w is None:
+            n = len(self)
             targets = -(-n * np.arange(1, n_bins + 1) // n_bins)
             ends = np.unique(targets)
-            if len(ends) == 1 or not self._tied(ends[:-1]).any():
+            tied = self.pool is not None or (len(ends) > 1 and self._tied(ends[:-1]).any())
+            if not tied:
                 return ends
-            found = np.searchsorted(self.runs, ends)
+            found = np.searchsorted(self.run_counts, ends)
         else:
-            shares = (np.arange(1, n_bins + 1) - _TOLERANCE) / n_bins
+            shares = (np.arange(1, n_bins + 1) - TOLERANCE) / n_bins
             found = np.searchsorted(self.run_weights, self.total * shares)
         ends = np.unique(self.runs[np.minimum(found, len(self.runs) - 1)])
         # Rows of next to no weight at the end belong to the last bin.
-        ends[-1] = n
+        ends[-1] = len(self.q)
         return ends
 
     def cut_by_width(self, n_bins: int) -> Array:
         """Return where each non-empty bin of width 1 / n_bins ends."""
-        edges = np.linspace(0.0, 1.0, n_bins + 1)[1:-1]
-        ends = np.append(np.searchsorted(self.q, edges, side="right"), len(self.q))
+        edges = width_edges(n_bins)
+        if self.pool is None:
+            ends = np.searchsorted(self.q, edges, side="right")
+        else:
+            run = np.searchsorted(self.pool.run_high, edges, side="right")
+            ends = np.append(0, self.runs)[run]
+        ends = np.append(ends, len(self.q))
         return np.unique(ends[ends > 0])
+
+
+def width_edges(n_bins: int) -> Array:
+    """Return the predictions between bins of equal width; each belongs to the bin below it."""
+    return np.linspace(0.0, 1.0, n_bins + 1)[1:-1]
 
 
 def regular_ends(n: int, size: int) -> Array:
@@ -219,8 +326,8 @@ def sort_queries(queries: Queries, *, units: Array | None = None) -> SortedQueri
         placed = key[order]
         if (placed[1:] == placed[:-1]).any():
             order = np.lexsort((*others, key))
-        rest = (None if values is None else values[order] for values in (w, units))
-        return SortedQueries(y[order], q[order], *rest)
+        weights, unit = (None if values is None else values[order] for values in (w, units))
+        return SortedQueries(y[order], q[order], weights, unit)
     key.view(np.float64).sort()
     answers = np.empty(len(key), dtype=bool)
     np.bitwise_and(key, 1, out=answers, casting="unsafe")

@@ -38,9 +38,9 @@ def debiased_square(sums: Array, own_squares: Array, factor: Array) -> Array:
 
 def debiased_square_of(bins: BinnedQueries) -> float:
     """Return T of queries in bins, each query on its own."""
-    residuals = bins.queries.weighted_residuals
-    sums = bins.sum(residuals)
-    own = bins.sum(np.square(residuals, out=residuals))
+    y = bins.queries.y
+    sums = bins.total(1, lambda q: y - q)
+    own = bins.total(2, lambda q: np.square(y - q))
     factor = pair_factor(bins.weight, bins.squared_weight)
     if not factor.any():
         raise ValueError("In every bin one row has all the weight: there are no pairs to compare.")

@@ -9,6 +9,7 @@ power sums of r where there are no weights.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -88,6 +89,8 @@ def _bin_sums(
 
     They are made in pieces that fit into the cache.
     """
+    if bins.queries.pool is not None:
+        return _pooled_sums(bins)
     queries, starts, ends, n_bins = bins.queries, bins.starts, bins.ends, len(bins)
     weighted = queries.w is not None
     powers = _POWERS if weighted else ((1, 1), (2, 2), (3, 3), (4, 4))
@@ -143,6 +146,35 @@ def _bin_sums(
             sums[a, b] = sums[b, b]
         null[5] = null[0]
     return sums, null, weights
+
+
+def _pooled_sums(
+    bins: BinnedQueries,
+) -> tuple[dict[tuple[int, int], Array], Array, dict[int, Array]]:
+    """Return the same sums for rows that stand for many queries each."""
+    y = bins.queries.y
+
+    def variance(q: Array) -> Array:
+        return q * (1.0 - q)
+
+    def third(q: Array) -> Array:
+        return q * (1.0 - q) * (1.0 - 2.0 * q)
+
+    def residual(q: Array, k: int) -> Array:
+        # Products, because powers of negative numbers are slow.
+        r = y - q
+        return r if k == 1 else r * r if k == 2 else r * r * r if k == 3 else np.square(r * r)
+
+    sums = {(a, b): bins.total(a, partial(residual, k=b)) for a, b in _POWERS}
+    null = (
+        bins.total(2, variance),
+        bins.total(4, lambda q: np.square(variance(q))),
+        bins.total(6, lambda q: np.square(variance(q)) * variance(q)),
+        bins.total(3, third),
+        bins.total(6, lambda q: np.square(third(q))),
+        bins.total(1, variance),
+    )
+    return sums, np.stack(null), {k: bins.total(k, np.ones_like) for k in (1, 2, 3, 4)}
 
 
 def _pairs(one: Array, both: Array) -> Array:

@@ -17,7 +17,7 @@ from sklearn_calib._validation import Array
 from sklearn_calib.metrics._binning._binned import BinnedQueries
 from sklearn_calib.metrics._inference._debiased import debiased_square, pair_factor
 from sklearn_calib.metrics._inference._grouped import PairForm, unit_adders
-from sklearn_calib.metrics._inference._moments import ResidualMoments
+from sklearn_calib.metrics._inference._moments import ResidualMoments, TooFewError
 from sklearn_calib.metrics._inference._null_cells import NullCells
 from sklearn_calib.metrics._inference._null_groups import dependent_residuals, within_correlation
 from sklearn_calib.metrics._inference._surprises import draw_surprises, expected_surprises
@@ -93,11 +93,15 @@ def _single_score(bins: BinnedQueries, moments: ResidualMoments, sd: float) -> f
     approximate = skewed_score(moments.square / sd, skewness)
     if abs(skewness) <= _ACCURATE:
         return approximate
-    w = bins.queries.w
-    if w is None or w.min() == w.max():
+    if bins.queries.one_weight:
         pvalue = _convolved_pvalue(bins)
         # Beyond the grid, only a bound is known.
         return max(approximate, 6.0) if math.isnan(pvalue) else _score_of(pvalue)
+    if bins.queries.pool is not None:
+        raise TooFewError(
+            "So few of the weighted answers are open that the law of the error must be drawn, "
+            "which needs all queries at once. Pass scan.collect(), or scan.sample(1_000_000)."
+        )
     pvalue, draws = _redrawn_pvalue(bins, moments)
     return _drawn_score(pvalue, draws / sd, approximate, skewness)
 
@@ -130,6 +134,8 @@ def _score_of(pvalue: float) -> float:
 def _impossible(bins: BinnedQueries) -> bool:
     """Whether an answer contradicts a prediction of exactly 0 or 1."""
     y, q = bins.queries.y, bins.queries.q
+    if bins.queries.pool is not None:
+        return bool(y[q <= 0.0].any()) or not bool(y[q >= 1.0].all())
     return bool(y[: np.searchsorted(q, 0.0, "right")].any()) or not bool(
         y[np.searchsorted(q, 1.0) :].all()
     )
@@ -142,15 +148,18 @@ def _convolved_pvalue(bins: BinnedQueries) -> float:
     which is T itself where the predictions of the bin are equal. NaN where T
     lies beyond the grid.
     """
+    # The weights, if there are any, are all the same: each query counts as one.
+    n = None if bins.queries.pool is None else bins.queries.pool.n
     y, q = bins.queries.y, bins.queries.q
     v = q * (1.0 - q)
     some = bins.sum(v) > 0.0
     if not some.any():
         return 1.0
     yes, expected, variance, third = (
-        bins.sum(x)[some].astype(float) for x in (y, q, v, v * (1.0 - 2.0 * q))
+        bins.sum(x if n is None else n * x)[some].astype(float)
+        for x in (y, q, v, v * (1.0 - 2.0 * q))
     )
-    factor = 1.0 / (len(q) * (bins.count[some] - 1.0))
+    factor = 1.0 / (len(bins.queries) * (bins.count[some] - 1.0))
     slope = third / variance
 
     def value(b: int | slice, count: Array) -> Array:
@@ -188,6 +197,11 @@ def _count_laws(bins: BinnedQueries, chosen: Array) -> list[tuple[Array, Array]]
     q, size = bins.queries.q, bins.count
     laws: dict[int, tuple[Array, Array]] = {}
     little = chosen[size[chosen] <= _SMALL]
+    mean, squares = bins.sum(q), bins.sum(np.square(q))
+    if bins.queries.pool is not None:
+        # Single predictions are not known: the binomial laws of the moments serve all bins.
+        n, little = bins.queries.pool.n, little[:0]
+        mean, squares = bins.sum(n * q), bins.sum(n * np.square(q))
     if len(little):
         most = int(size[little].max())
         place = np.arange(most)
@@ -202,7 +216,6 @@ def _count_laws(bins: BinnedQueries, chosen: Array) -> list[tuple[Array, Array]]
         for i, b in enumerate(little.tolist()):
             count = np.flatnonzero(law[i, : int(size[b]) + 1] > 1e-18)
             laws[b] = (count.astype(float), law[i, count])
-    mean, squares = bins.sum(q), bins.sum(np.square(q))
     return [
         laws[b] if b in laws else _matched_binomial(float(mean[b]), float(squares[b]), int(size[b]))
         for b in chosen.tolist()

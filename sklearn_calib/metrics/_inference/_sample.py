@@ -9,7 +9,9 @@ import numpy as np
 
 from sklearn_calib._validation import Array, check_bin_options
 from sklearn_calib.metrics._binning._balanced import balanced_ends
-from sklearn_calib.metrics._binning._binned import BinnedQueries, bin_queries
+from sklearn_calib.metrics._binning._binned import BinnedQueries, bin_queries, cut
+from sklearn_calib.metrics._binning._rules import Balanced
+from sklearn_calib.metrics._binning._scanned import sort_or_scan
 from sklearn_calib.metrics._binning._sorted import SortedQueries, sort_queries
 from sklearn_calib.metrics._inference._grouped import PairForm, grouped_moments, pair_form
 from sklearn_calib.metrics._inference._moments import ResidualMoments, TooFewError, residual_moments
@@ -17,6 +19,7 @@ from sklearn_calib.metrics._inference._null_law import null_score
 from sklearn_calib.metrics._inference._score_interval import ScoreInterval
 from sklearn_calib.metrics._inference._unit_order import units_by_content
 from sklearn_calib.queries._queries import Queries
+from sklearn_calib.queries._scan import QueryScan
 
 # With groups, moments need a square matrix of bins: more of them would cost and not help.
 MOST_GROUPED_BINS = 1000
@@ -66,8 +69,8 @@ class Sample:
         """Moments of the debiased squared error."""
         if not self.grouped:
             return residual_moments(self.bins)
-        variance = self.ordered.q * (1.0 - self.ordered.q) * self.ordered.weights
-        return grouped_moments(self.form, self.bins.sum(variance) / self.bins.weight)
+        variance = self.bins.total(1, lambda q: q * (1.0 - q))
+        return grouped_moments(self.form, variance / self.bins.weight)
 
 
 def check_inference_bins(bin_size: int | str, n_bins: int | None) -> None:
@@ -108,13 +111,15 @@ def mixed_bins(bins: BinnedQueries, unit: Array) -> BinnedQueries:
 
 
 def make_sample(
-    queries: Queries, bin_size: int | str, n_bins: int | None, *, numbered: bool = False
+    queries: Queries | QueryScan, bin_size: int | str, n_bins: int | None, *, numbered: bool = False
 ) -> Sample:
     """Sort and cut queries for inference; options were checked by `check_inference_bins`.
 
     `numbered` numbers the queries by their rows where they have no groups, and
     cuts them by counts alone, so that two samples of the same rows can be compared.
     """
+    if isinstance(queries, QueryScan):
+        return _scanned_sample(queries, bin_size, n_bins)
     units = queries.units
     if numbered:
         units = np.arange(len(queries)) if units is None else units
@@ -131,19 +136,42 @@ def make_sample(
     if isinstance(bin_size, str) and n_bins is None:
         grouped = queries.units is not None
         # Units that only number the rows ask nothing of the bins.
-        cut = ordered if grouped else replace(ordered, unit=None)
+        kept = ordered if grouped else replace(ordered, unit=None)
         most = None if unit is None else MOST_GROUPED_BINS
-        ends = balanced_ends(cut, most=most, by_count=numbered)
+        ends = balanced_ends(kept, most=most, by_count=numbered)
         bins = BinnedQueries(ordered, ends, ordered.total / len(ends))
     else:
         bins = bin_queries(ordered, bin_size, n_bins, min_rows=LEAST_ROWS)
     if unit is not None:
         bins = mixed_bins(bins, unit)
-    if bins.count.min() < LEAST_ROWS:
+    return _checked(Sample(bins, queries.units is not None, _strategy(bin_size, n_bins)), n_bins)
+
+
+def _strategy(bin_size: int | str, n_bins: int | None) -> str:
+    return "balanced" if isinstance(bin_size, str) and n_bins is None else "adaptive"
+
+
+def _checked(sample: Sample, n_bins: int | None) -> Sample:
+    """Refuse bins in which no variance can be estimated."""
+    if sample.bins.count.min() < LEAST_ROWS:
         raise TooFewError(
             f"n_bins={n_bins} leaves bins with fewer than {LEAST_ROWS} queries, too few to "
             "estimate how much they vary; ask for fewer bins."
         )
-    automatic = isinstance(bin_size, str) and n_bins is None
-    strategy = "balanced" if automatic else "adaptive"
-    return Sample(bins, grouped=queries.units is not None, strategy=strategy)
+    return sample
+
+
+def _scanned_sample(scan: QueryScan, bin_size: int | str, n_bins: int | None) -> Sample:
+    """Cut the queries of a scan for inference."""
+    ordered = sort_or_scan(scan, grouped=True)
+    if len(ordered) < LEAST_ROWS:
+        raise TooFewError(
+            f"An interval or a test needs at least {LEAST_ROWS} queries, got {len(ordered)}."
+        )
+    strategy = _strategy(bin_size, n_bins)
+    if strategy == "balanced":
+        bins = cut(ordered, Balanced())
+        bins = replace(bins, size=ordered.total / len(bins))
+    else:
+        bins = bin_queries(ordered, bin_size, n_bins, min_rows=LEAST_ROWS)
+    return _checked(Sample(bins, False, strategy), n_bins)

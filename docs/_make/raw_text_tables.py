@@ -1,0 +1,85 @@
+"""Turn the numbers of benchmarks/raw_text.py into tables for the documentation."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from tables import Maker, Row, paragraphs, table, write_tables
+
+SCRIPT = "benchmarks/raw_text.py"
+
+STAGES = {
+    "prefilter": "prefilter (``may_hold``)",
+    "parse": "parse (spaCy)",
+    "mentions": "mentions (``find_mentions``)",
+    "coreference": "coreference, 100 samples",
+    "rule": "rule, 100 samples",
+}
+
+
+def stages(found: Row) -> str:
+    body = []
+    for name, label in STAGES.items():
+        row = found["stages"][name]
+        body.append(
+            [
+                label,
+                f"{row['documents']:,}",
+                f"{1000 * row['seconds'] / row['documents']:.2f}",
+                f"{row['documents_per_second']:,.0f}",
+            ]
+        )
+    title = (
+        "From raw text, stage by stage: Wikinews 2005–2008, verbs attack, bomb and raid, CPU time "
+        "of one process"
+    )
+    first, parse = found["stages"]["prefilter"], found["stages"]["parse"]
+    return paragraphs(
+        table(title, ["stage", "documents", "ms a document", "documents a second"], body),
+        f"The prefilter leaves {first['kept']:,} of {first['documents']:,} articles to be parsed. "
+        f"spaCy reads {parse['words_per_second']:,} words a second; the articles have "
+        f"{found['stages']['mentions']['mean_mentions']:.0f} mentions on average.",
+    )
+
+
+def command(found: Row) -> str:
+    row = found["command"]
+    return (
+        f"On the {row['documents']:,} articles of Wikinews 2005–2008 this took "
+        f"{row['cpu_seconds']:,.0f} seconds of CPU time in one process, from raw text to a page of "
+        f"{row['page_megabytes']:.1f} MB: {row['documents_per_second']:,.0f} articles a second, "
+        f"and at most {row['peak_megabytes']:,} MB of memory, most of which is taken by spaCy and "
+        "the packages that are loaded.\n"
+    )
+
+
+def filters(found: Row) -> str:
+    rows = found["filters"]
+    body = []
+    for name in rows["attack"]:
+        cells = [name]
+        for verbs in ("attack", "attack-like"):
+            row = rows[verbs][name]
+            cells += [f"{row['expected']:,.1f}", f"{row['likely']:,}"]
+        body.append(cells)
+    title = (
+        f"What each option does: events (an article and a country) in {rows['documents']:,} "
+        "articles of Wikinews 2005–2008 that have an attack-like verb and a country. *Expected* is "
+        "the sum of the probabilities, *likely* the number of those of at least one half"
+    )
+    header = ["rule", "attack: expected", "likely", "attack-like: expected", "likely"]
+    return table(title, header, body)
+
+
+MAKERS: tuple[Maker, ...] = (
+    ("raw_text_stages", "raw_text.json", stages, SCRIPT),
+    ("raw_text_command", "raw_text.json", command, SCRIPT),
+    ("rule_filters", "raw_text.json", filters, SCRIPT),
+)
+
+
+if __name__ == "__main__":
+    write_tables(makers=MAKERS)

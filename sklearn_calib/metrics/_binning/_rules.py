@@ -1,0 +1,189 @@
+"""Rules that cut queries into bins, and which predictions decide where they cut.
+
+In memory a rule is applied as it is. In a scan most predictions are only known
+to lie in narrow buckets. A rule says which runs of predictions must be known one
+by one for its cut to be the same as in memory: those at the edges of bins. The
+scan reads these again, and the rule is asked anew, until nothing is open.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from sklearn_calib._validation import Array
+from sklearn_calib.metrics._binning._balanced import balanced_ends, runs_at_edges
+from sklearn_calib.metrics._binning._sorted import TOLERANCE, SortedQueries, width_edges
+
+
+class Rule(Protocol):
+    """How to cut."""
+
+    def ends(self, queries: SortedQueries) -> Array:
+        """Return after which row each bin ends."""
+
+    def touched(self, queries: SortedQueries) -> Array:
+        """Return the runs that decide where bins end."""
+
+
+@dataclass(frozen=True)
+class ByNumber:
+    """So many bins of equal weight."""
+
+    n_bins: int
+
+    def ends(self, queries: SortedQueries) -> Array:
+        """Return after which row each bin ends."""
+        return queries.cut_by_number(self.n_bins)
+
+    def touched(self, queries: SortedQueries) -> Array:
+        """Return the runs that decide where bins end."""
+        return _beside(queries, self.ends(queries))
+
+
+@dataclass(frozen=True)
+class BySize:
+    """Bins of a size, each complete with its last run of equal predictions."""
+
+    size: float
+    min_rows: int = 1
+
+    def ends(self, queries: SortedQueries) -> Array:
+        """Return after which row each bin ends."""
+        return queries.cut_by_size(self.size, self.min_rows)
+
+    def touched(self, queries: SortedQueries) -> Array:
+        """Return the runs that decide where bins end.
+
+        Where a bin ends within a lump, it is not known by how much it exceeds
+        its size, and so neither where the next one ends. What is usual is
+        assumed, and runs within three standard deviations are touched.
+        """
+        if queries.pool is None:
+            return np.empty(0, dtype=np.intp)
+        held, counts, lump = queries.run_weights, queries.run_counts, queries.pool.lump
+        need = float(max(int(self.size), self.min_rows))
+        if queries.w is not None:
+            need = self.size * (1.0 - TOLERANCE)
+        excess, variance = _usual_excess(queries)
+        found = []
+        weight = row = unsure = 0.0
+        while True:
+            target = weight + need
+            run = int(np.searchsorted(held, target))
+            if queries.w is not None:
+                run = max(run, int(np.searchsorted(counts, row + self.min_rows)))
+            if run >= len(held):
+                break
+            reach = 3.0 * math.sqrt(unsure)
+            first, last = (
+                (run, run)
+                if reach == 0.0
+                else np.searchsorted(held, (target - reach, target + reach)).tolist()
+            )
+            found.append(np.arange(min(first, run), min(last, len(held) - 1) + 1))
+            before = float(held[run - 1]) if run else 0.0
+            if unsure > 0.0 or (lump[run] and target > before):
+                start = float(counts[run - 1]) if run else 0.0
+                weight = target + excess
+                part = min(1.0, (weight - before) / (float(held[run]) - before))
+                row = start + part * (float(counts[run]) - start)
+                unsure += variance
+            else:
+                weight, row = float(held[run]), float(counts[run])
+        touched = np.concatenate(found) if found else np.empty(0, dtype=np.intp)
+        return _with_neighbours(queries, np.unique(touched))
+
+
+@dataclass(frozen=True)
+class ByWidth:
+    """Bins of equal width."""
+
+    n_bins: int
+
+    def ends(self, queries: SortedQueries) -> Array:
+        """Return after which row each bin ends."""
+        return queries.cut_by_width(self.n_bins)
+
+    def touched(self, queries: SortedQueries) -> Array:
+        """Return the runs that decide where bins end."""
+        if queries.pool is None:
+            return np.empty(0, dtype=np.intp)
+        runs = np.searchsorted(queries.pool.run_high, width_edges(self.n_bins))
+        return _with_neighbours(queries, np.concatenate((runs, runs - 1)))
+
+
+@dataclass(frozen=True)
+class Balanced:
+    """Balanced bins, see `balanced_ends`."""
+
+    n_bins: int | None = None
+    most: int | None = None
+    by_count: bool = False
+
+    def ends(self, queries: SortedQueries) -> Array:
+        """Return after which row each bin ends."""
+        return balanced_ends(queries, self.n_bins, most=self.most, by_count=self.by_count)
+
+    def touched(self, queries: SortedQueries) -> Array:
+        """Return the runs that decide where bins end."""
+        found = runs_at_edges(queries, self.n_bins, most=self.most, by_count=self.by_count)
+        return _with_neighbours(queries, found)
+
+
+@dataclass(frozen=True)
+class Fine:
+    """One bin for each prediction where these are few, and balanced bins otherwise."""
+
+    most: int
+    by_count: bool = False
+
+    def ends(self, queries: SortedQueries) -> Array:
+        """Return after which row each bin ends."""
+        if len(queries) <= self.most or len(queries.runs) <= self.most:
+            return queries.runs
+        return balanced_ends(queries, self.most, by_count=self.by_count)
+
+    def touched(self, queries: SortedQueries) -> Array:
+        """Return the runs that decide where bins end."""
+        if len(queries.runs) <= self.most:
+            return np.arange(len(queries.runs))
+        return Balanced(self.most, by_count=self.by_count).touched(queries)
+
+
+def _usual_excess(queries: SortedQueries) -> tuple[float, float]:
+    """Return by how much bins exceed their size, as mean and variance, from runs that are known."""
+    held, pool = queries.run_weights, queries.pool
+    size = np.diff(held, prepend=0).astype(float)
+    size = size if pool is None else size[~pool.lump]
+    if len(size) < 100 or size.sum() == 0.0:
+        if queries.w is None:
+            return 0.0, 0.0
+        first, second, third = (_total(queries, k) for k in (1, 2, 3))
+        mean, square = second / first / 2.0, third / first / 3.0
+        return mean, max(0.0, square - mean**2)
+    # A place in a run, drawn with equal probability of all places.
+    step = 1.0 if queries.w is None else 0.0
+    mean = float(np.dot(size, size - step) / size.sum()) / 2.0
+    square = float(np.dot(size, (size - step) * (2.0 * size - step)) / size.sum()) / 6.0
+    return mean, max(0.0, square - mean**2)
+
+
+def _total(queries: SortedQueries, power: int) -> float:
+    weight = queries.power(power)[0]
+    return float(len(queries)) if weight is None else float(weight.sum())
+
+
+def _beside(queries: SortedQueries, ends: Array) -> Array:
+    """Return the runs before and behind each end of a bin."""
+    return _with_neighbours(queries, np.searchsorted(queries.runs, ends))
+
+
+def _with_neighbours(queries: SortedQueries, runs: Array) -> Array:
+    """Return runs with those behind them, and the first and the last: extremes of bins."""
+    last = len(queries.runs) - 1
+    near = np.concatenate((runs, runs + 1, [0, last]))
+    return np.unique(near[(near >= 0) & (near <= last)])

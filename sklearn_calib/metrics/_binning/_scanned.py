@@ -1,0 +1,269 @@
+"""Queries of a scan in order of prediction, without ever holding all of them.
+
+One pass adds up the queries of narrow buckets. Where a bin may end within a
+bucket, a second pass reads its queries one by one. Bins are then cut at exactly
+the places where they would be cut in memory.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+import numpy as np
+
+from sklearn_calib._validation import Array
+from sklearn_calib.metrics._binning._buckets import POWERS, Buckets, BucketSums, ExactRows
+from sklearn_calib.metrics._binning._rules import Rule
+from sklearn_calib.metrics._binning._sorted import Pool, SortedQueries, sort_queries
+from sklearn_calib.queries._queries import Queries
+from sklearn_calib.queries._scan import QueryScan
+
+# Buckets of an octave at first, and at most: more are needed where there are very many bins.
+_BITS, _MOST_BITS = 16, 18
+
+# Queries of buckets that are read one by one, at most.
+_MOST_EXACT = 12_000_000
+
+# A scan has more rows than this for finer buckets to be worth their memory from the start.
+_MANY = 50_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class ScannedQueries(SortedQueries):
+    """Queries of a scan: rows that stand for many queries each."""
+
+    reader: ScanReader | None = None
+
+    def resolved(self, *rules: Rule) -> SortedQueries:
+        """Return the same queries, known well enough for these rules to cut them exactly."""
+        return self if self.reader is None else self.reader.resolved(rules)
+
+
+class ScanReader:
+    """What has been read of a scan so far."""
+
+    def __init__(self, scan: QueryScan) -> None:
+        self._scan = scan
+        bits = _BITS if scan.n_rows is None or scan.n_rows < _MANY else _BITS + 1
+        self._read_sums(bits)
+
+    def _read_sums(self, bits: int) -> None:
+        self._buckets = Buckets(bits)
+        weighted = self._scan.weighted
+        make = partial(BucketSums, self._buckets, weighted)
+        sums: BucketSums = self._scan.reduce(make, "sums of buckets")
+        if sums.n_used == 0:
+            raise ValueError(
+                "All queries have weight zero, so that no query is left."
+                if sums.n_rows
+                else "The scan has no rows: at least one query is needed."
+            )
+        if weighted and not 2.0**-60 <= sums.largest_weight <= 2.0**60:
+            raise ValueError(
+                f"The largest weight is {sums.largest_weight:g}; powers of such weights are beyond "
+                "what a float can hold. Only ratios of weights count: divide them by the largest."
+            )
+        self._whole = sums.whole_weights
+        self._one_weight = not weighted or sums.least_weight == sums.largest_weight
+        self._bucket, self._count, self._sums = sums.filled()
+        self._exact = ExactRows(self._buckets, np.empty(0, dtype=np.int64), weighted)
+        # A single query is known as it is.
+        self._known = self._count.sum(axis=1) == 1
+        self._ordered: ScannedQueries | None = None
+        self.__dict__.pop("_distinct", None)
+
+    @property
+    def ordered(self) -> ScannedQueries:
+        """The queries, as well as they are known."""
+        if self._ordered is None:
+            self._ordered = self._pooled()
+        return self._ordered
+
+    def resolved(self, rules: tuple[Rule, ...]) -> ScannedQueries:
+        """Read again what these rules need to know one by one."""
+        for attempt in itertools.count():
+            ordered = self.ordered
+            pool = ordered.pool
+            assert pool is not None
+            touched = np.unique(np.concatenate([rule.touched(ordered) for rule in rules]))
+            open_runs = touched[pool.lump[touched]]
+            if len(open_runs) == 0:
+                break
+            if attempt > 1:
+                # What was read did not settle it: look further around.
+                open_runs = _around(open_runs, pool.lump, 4**attempt)
+            wanted = np.unique(pool.bucket[open_runs])
+            room = np.cumsum(self._distinct[np.searchsorted(self._bucket, wanted)])
+            if room[-1] > _MOST_EXACT and self._buckets.bits < _MOST_BITS:
+                self._read_sums(min(_MOST_BITS, self._buckets.bits + 2))
+                continue
+            # As many as there is room for, from the left: bins depend on those before them.
+            wanted = wanted[: max(1, int(np.searchsorted(room, _MOST_EXACT, side="right")))]
+            self._read_rows(wanted, np.unique(pool.bucket[touched]))
+        return ordered
+
+    @cached_property
+    def _distinct(self) -> Array:
+        """How many distinct predictions each bucket may hold."""
+        weight, first, second = (
+            self._sums[:3] if self._scan.weighted else (self._count.astype(float), *self._sums[:2])
+        )
+        total = weight.sum(axis=1)
+        mean = first.sum(axis=1) / total
+        variance = second.sum(axis=1) / total - np.square(mean)
+        least, behind, _ = self._buckets.range(self._bucket)
+        # Where next to nothing varies, all predictions are the same.
+        same = variance <= 1e-12 * np.square(behind - least)
+        return np.where(same, 2, self._count.sum(axis=1))
+
+    def _read_rows(self, wanted: Array, in_use: Array) -> None:
+        """Read the queries of the wanted buckets one by one; keep those in use."""
+        if len(self._exact.key) > _MOST_EXACT:
+            self._forget(in_use)
+        make = partial(ExactRows, self._buckets, wanted, self._scan.weighted)
+        found: ExactRows = self._scan.reduce(make, "queries at the edges of bins")
+        self._exact.merge(found)
+        place = np.searchsorted(self._bucket, wanted)
+        held = np.bincount(
+            np.searchsorted(wanted, self._buckets.of(_prediction(found.key))[0]),
+            found.sums[0],
+            len(wanted),
+        )
+        if not np.array_equal(held, self._count.sum(axis=1)[place]):
+            raise RuntimeError(
+                "The scan returned other rows than before: every pass must see the same. If the "
+                "source is a function, it must return a new iterator over the same chunks each "
+                "time; if it is files, they were changed while they were read."
+            )
+        self._known[place] = True
+        self._ordered = None
+
+    def _forget(self, in_use: Array) -> None:
+        bucket = self._buckets.of(_prediction(self._exact.key))[0]
+        keep = np.isin(bucket, in_use)
+        self._known[np.isin(self._bucket, bucket[~keep])] = False
+        self._exact.key, self._exact.sums = self._exact.key[keep], self._exact.sums[:, keep]
+
+    def _pooled(self) -> ScannedQueries:
+        """Put lumps and single predictions together, in order."""
+        exact_bucket = self._buckets.of(_prediction(self._exact.key))[0]
+        read = np.zeros(len(self._bucket), dtype=bool)
+        read[np.searchsorted(self._bucket, np.unique(exact_bucket))] = True
+        lumps = self._lump_rows(np.flatnonzero(~read))
+        exact = self._exact_rows(exact_bucket)
+        place = np.concatenate((lumps.pop("place"), exact.pop("place")))
+        order = np.argsort(place, kind="stable")
+        rows = {name: np.concatenate((lumps[name], exact[name]))[order] for name in lumps}
+        place = place[order]
+        # Rows of a run are those of one bucket, or of one prediction in it.
+        q, single = rows["q"], read[place]
+        new = np.append(True, (place[1:] != place[:-1]) | (single[1:] & (q[1:] != q[:-1])))
+        starts = np.flatnonzero(new)
+        run_place = place[starts]
+        lump = ~self._known[run_place]
+        least, behind, upper = self._buckets.range(self._bucket[run_place])
+        # None of the predictions of a lump exceeds this.
+        high = np.where(upper, 1.0 - least, np.nextafter(behind, 0.0))
+        weighted = self._scan.weighted
+        powers = {k: (rows[f"w{k}"], rows[f"q{k}"]) if weighted else (rows["n"], q) for k in POWERS}
+        pool = Pool(
+            n=rows["n"],
+            powers=powers,
+            run_ends=np.append(starts[1:], len(q)),
+            run_high=np.where(lump, high, q[starts]),
+            lump=lump,
+            bucket=self._bucket[run_place],
+            whole_weights=self._whole,
+            one_weight=self._one_weight,
+        )
+        y = rows["y"].astype(bool)
+        return ScannedQueries(y, q, rows["w1"] if weighted else None, pool=pool, reader=self)
+
+    def _lump_rows(self, at: Array) -> dict[str, Array]:
+        """Return two rows for each bucket and answer: their mean and variance are the bucket's."""
+        count, sums = self._count[at], self._sums[:, at]
+        n_buckets = len(at)
+        least, _, upper = self._buckets.range(self._bucket[at])
+        weighted = self._scan.weighted
+        weight = sums[0] if weighted else count.astype(float)
+        first, second = (sums[1], sums[2]) if weighted else (sums[0], sums[1])
+        some = weight > 0.0
+        divisor = np.where(some, weight, 1.0)
+        mean = first / divisor
+        sd = np.sqrt(np.maximum(second / divisor - np.square(mean), 0.0))
+        sd[count == 1] = 0.0
+        sign = np.array([-1.0, 1.0])
+
+        def spread(values: Array) -> Array:
+            """Return the predictions of the two rows of each bucket and answer."""
+            u = least[:, None, None] + (values[..., None] + sign * sd[..., None])
+            return np.where(upper[:, None, None], 1.0 - u, np.maximum(u, 0.0))
+
+        # Where nothing varies one row is enough.
+        keep = np.stack([count > 0, (count > 0) & (sd > 0.0)], axis=-1)
+        share = np.where(sd > 0.0, 0.5, 1.0)[..., None] * np.ones(2)
+        shape = (n_buckets, 2, 2)
+        rows = {
+            "place": np.broadcast_to(at[:, None, None], shape)[keep],
+            "y": np.broadcast_to(np.array([0, 1])[:, None], shape)[keep],
+            "n": (count[..., None] * share)[keep],
+            "q": spread(mean)[keep],
+        }
+        if weighted:
+            starts = {1: 0, 2: 3, 3: 5, 4: 7, 6: 9}
+            for k, row in starts.items():
+                power = np.where(some, sums[row], 1.0)
+                rows[f"w{k}"] = (sums[row][..., None] * share)[keep]
+                rows[f"q{k}"] = spread(sums[row + 1] / power)[keep]
+        return rows
+
+    def _exact_rows(self, bucket: Array) -> dict[str, Array]:
+        q = _prediction(self._exact.key)
+        rows = {
+            "place": np.searchsorted(self._bucket, bucket),
+            "y": (self._exact.key & 1).astype(np.int64),
+            "n": self._exact.sums[0],
+            "q": q,
+        }
+        if self._scan.weighted:
+            for row, k in enumerate(POWERS, start=1):
+                rows[f"w{k}"], rows[f"q{k}"] = self._exact.sums[row], q
+        return rows
+
+
+def _around(runs: Array, lump: Array, reach: int) -> Array:
+    """Return lumps with those within reach of them."""
+    near = np.zeros(len(lump) + 1, dtype=np.int64)
+    np.add.at(near, np.maximum(runs - reach, 0), 1)
+    np.add.at(near, np.minimum(runs + reach + 1, len(lump)), -1)
+    return np.flatnonzero((np.cumsum(near)[:-1] > 0) & lump)
+
+
+def _prediction(key: Array) -> Array:
+    return (key >> 1).view(np.float64)
+
+
+def sort_or_scan(queries: Queries | QueryScan, *, grouped: bool = False) -> SortedQueries:
+    """Return queries in order of prediction, in memory or from a scan.
+
+    `grouped` says that their groups are needed, where they have some.
+    """
+    if isinstance(queries, Queries):
+        return sort_queries(queries, units=queries.units if grouped else None)
+    if grouped and queries.grouped:
+        raise TypeError(
+            "This function needs all groups at once, and does not take a scan with groups. Pass "
+            "groups=False to take the queries as independent, scan.sample(100_000) for some of "
+            "them, or scan.collect() where all of them fit into memory."
+        )
+    return reader_of(queries).ordered
+
+
+def reader_of(scan: QueryScan) -> ScanReader:
+    """Return what was read of a scan; the first call reads it."""
+    if "reader" not in scan.cache:
+        scan.cache["reader"] = ScanReader(scan)
+    reader: ScanReader = scan.cache["reader"]
+    return reader

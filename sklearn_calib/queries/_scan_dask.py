@@ -1,0 +1,119 @@
+"""Dask collections as sources of a scan: the work runs where the collection lives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
+from typing import Any
+
+from sklearn_calib.queries._queries import Queries
+from sklearn_calib.queries._scan_columns import QueryMaker
+from sklearn_calib.queries._scan_sources import Source, chunk_piece, even_chunks
+
+# Partial results that are put together at a time.
+_AT_A_TIME = 4
+
+
+def is_dask_frame(source: Any) -> bool:
+    """Tell a Dask DataFrame without importing Dask."""
+    return hasattr(source, "to_delayed") and hasattr(source, "columns")
+
+
+def is_dask_array(source: Any) -> bool:
+    """Tell a Dask array without importing Dask."""
+    return hasattr(source, "to_delayed") and hasattr(source, "chunks")
+
+
+class DaskSource(Source):
+    """Partitions of a Dask DataFrame, or blocks of two Dask arrays."""
+
+    def __init__(self, source: Any, columns: Mapping[str, str], pos_label: object) -> None:
+        if isinstance(source, tuple):
+            columns = {role: columns[role] for role in ("y_true", "y_prob")}
+        super().__init__(columns, pos_label)
+        if isinstance(source, tuple):
+            y, q = source
+            if y.ndim != 1 or q.ndim != 1:
+                raise ValueError(
+                    f"a pair of Dask arrays must be 1-D, got {y.ndim} and {q.ndim} dimensions."
+                )
+            if y.numblocks != q.numblocks or (
+                y.chunks != q.chunks and not _unknown(y) and not _unknown(q)
+            ):
+                q = q.rechunk(y.chunks)
+            self._parts = list(zip(y.to_delayed().ravel(), q.to_delayed().ravel(), strict=True))
+        else:
+            known = list(source.columns)
+            for name in columns.values():
+                if name not in known:
+                    raise ValueError(
+                        f"the Dask DataFrame has no column {name!r}; it has "
+                        f"{', '.join(map(repr, known[:20]))}."
+                    )
+            wanted = list(dict.fromkeys(columns.values()))
+            self._parts = source[wanted].to_delayed()
+
+    def chunks(self) -> Iterator[Queries]:
+        """Yield all queries, partition by partition."""
+        for number, part in enumerate(self._parts):
+            parts = part if isinstance(part, tuple) else (part,)
+            found = tuple(one.compute() for one in parts)
+            whole = found if isinstance(part, tuple) else found[0]
+            yield _queries(whole, number, self.columns, self._maker)
+
+    def reduce(self, make: Callable[[], Any], progress: Callable[[int], None]) -> Any:
+        """Return the reduction of all partitions, as a tree on their scheduler."""
+        from dask.delayed import delayed
+
+        step, join = delayed(_reduced, pure=False), delayed(_joined, pure=False)
+        parts = [
+            step(part, number, make, self.columns, self._maker.pos_label)
+            for number, part in enumerate(self._parts)
+        ]
+        while len(parts) > 1:
+            parts = [
+                join(parts[first : first + _AT_A_TIME])
+                for first in range(0, len(parts), _AT_A_TIME)
+            ]
+        return parts[0].compute() if parts else make()
+
+
+def _unknown(array: Any) -> bool:
+    return any(size != size for sizes in array.chunks for size in sizes)
+
+
+def _maker(columns: Mapping[str, str], pos_label: object) -> QueryMaker:
+    return QueryMaker(pos_label, {role: repr(name) for role, name in columns.items()})
+
+
+def _queries(part: Any, number: int, columns: Mapping[str, str], maker: QueryMaker) -> Queries:
+    def place(row: int) -> str:
+        return f"partition {number}, row {row:,} of it (counted from 0)"
+
+    return maker.queries(chunk_piece(part, columns, place))
+
+
+def _reduced(
+    part: Any, number: int, make: Callable[[], Any], columns: Mapping[str, str], pos_label: object
+) -> Any:
+    found = make()
+    found.piece = number
+    maker = _maker(columns, pos_label)
+    for chunk in even_chunks(iter([_queries(part, number, columns, maker)])):
+        found.add(chunk)
+    found.negative = maker.negative
+    return found
+
+
+def _joined(parts: list[Any]) -> Any:
+    # A scheduler may run a task again, so that its input must stay as it is.
+    first, *others = deepcopy(parts[0]), *parts[1:]
+    for other in others:
+        first.merge(other)
+        first.negative = list(dict.fromkeys(first.negative + other.negative))
+    if len(first.negative) > 1:
+        raise ValueError(
+            f"y_true has the labels {first.negative} besides the one that means yes, in different "
+            "partitions: one probability per row answers a yes/no question."
+        )
+    return first

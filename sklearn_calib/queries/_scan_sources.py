@@ -1,0 +1,381 @@
+"""Where the rows of a scan come from: files, datasets, Dask collections, functions."""
+
+from __future__ import annotations
+
+import glob
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from sklearn_calib._files import FileError
+from sklearn_calib.queries._queries import Queries
+from sklearn_calib.queries._scan_columns import Coded, Piece, QueryMaker
+
+# Rows that are read at a time.
+BATCH = 1 << 20
+
+_CSV = {".csv": ",", ".tsv": "\t"}
+
+
+class Reduction(Protocol):
+    """What is made from chunks of queries, in any order, and put together."""
+
+    def add(self, chunk: Queries) -> None:
+        """Add the queries of a chunk."""
+
+    def merge(self, other: Any) -> None:
+        """Add what was made from other chunks."""
+
+
+class Source(ABC):
+    """Chunks of queries that can be read again and again."""
+
+    # How many rows there are, where that is known without reading them.
+    n_rows: int | None = None
+
+    def __init__(self, columns: Mapping[str, str], pos_label: object) -> None:
+        self.columns = dict(columns)
+        self._maker = QueryMaker(pos_label, {role: repr(name) for role, name in columns.items()})
+
+    @abstractmethod
+    def chunks(self) -> Iterator[Queries]:
+        """Yield all queries, chunk by chunk."""
+
+    def reduce(self, make: Callable[[], Any], progress: Callable[[int], None]) -> Any:
+        """Return the reduction of all chunks."""
+        found = make()
+        for chunk in even_chunks(self.chunks()):
+            found.add(chunk)
+            progress(len(chunk))
+        return found
+
+
+def even_chunks(chunks: Iterator[Queries], least: int = BATCH // 2) -> Iterator[Queries]:
+    """Join small chunks, and cut large ones, so that a chunk costs neither time nor memory."""
+    waiting: list[Queries] = []
+    held = 0
+    for chunk in chunks:
+        for first in range(0, len(chunk), BATCH):
+            whole = first == 0 and len(chunk) <= BATCH
+            part = chunk if whole else chunk._take(slice(first, first + BATCH))
+            if not waiting and len(part) >= least:
+                yield part
+                continue
+            waiting.append(part)
+            held += len(part)
+            if held >= least:
+                yield Queries.concat(waiting, shared_groups=True)
+                waiting, held = [], 0
+    if waiting:
+        yield Queries.concat(waiting, shared_groups=True)
+
+
+def import_pyarrow(what: str) -> Any:
+    """Return pyarrow, or say how to install it."""
+    try:
+        import pyarrow
+    except ImportError:
+        raise ImportError(
+            f"{what} needs pyarrow, which is not installed: pip install sklearn-calib[parquet]."
+        ) from None
+    return pyarrow
+
+
+def arrow_piece(columns: Mapping[str, Any], names: Mapping[str, str], place: Any) -> Piece:
+    """Return arrow columns, by role, as a piece; none of their values may be null."""
+    return Piece(
+        {role: _from_arrow(column, names[role], place) for role, column in columns.items()}, place
+    )
+
+
+def _from_arrow(column: Any, name: str, place: Callable[[int], str]) -> Any:
+    import pyarrow as pa
+
+    if hasattr(column, "combine_chunks"):
+        column = column.combine_chunks()
+    if isinstance(column, pa.ChunkedArray):
+        column = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([])
+    if column.null_count:
+        row = int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
+        raise FileError(f"{place(row)}: {name!r} is null.")
+    kind = column.type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        column = column.dictionary_encode()
+    if pa.types.is_dictionary(column.type):
+        names = np.array(column.dictionary.to_pylist())
+        return Coded(column.indices.to_numpy(zero_copy_only=False), names)
+    if pa.types.is_decimal(kind):
+        column = column.cast(pa.float64())
+    return column.to_numpy(zero_copy_only=False)
+
+
+class ParquetSource(Source):
+    """Parquet files, row group by row group."""
+
+    def __init__(self, files: list[Path], columns: Mapping[str, str], pos_label: object) -> None:
+        super().__init__(columns, pos_label)
+        self.files = files
+        pyarrow = import_pyarrow(f"{files[0].name}: reading Parquet")
+        from pyarrow import parquet
+
+        n_rows = 0
+        for path in files:
+            try:
+                opened = parquet.ParquetFile(path)
+            except (pyarrow.ArrowException, OSError) as error:
+                raise _unreadable(str(path), error) from None
+            with opened:
+                n_rows += opened.metadata.num_rows
+                known = opened.schema_arrow.names
+            for name in self.columns.values():
+                if name not in known:
+                    raise FileError(
+                        f"{path}: no column {name!r}; it has {', '.join(map(repr, known[:20]))}. "
+                        "Columns that are in the names of folders can be read as well: pass "
+                        "pyarrow.dataset.dataset(folder, partitioning='hive')."
+                    )
+        self.n_rows = n_rows
+
+    def chunks(self) -> Iterator[Queries]:
+        """Yield all queries, chunk by chunk."""
+        import pyarrow
+        from pyarrow import parquet
+
+        wanted = list(dict.fromkeys(self.columns.values()))
+        for path in self.files:
+            with parquet.ParquetFile(path) as file:
+                first = 0
+                for group in range(file.metadata.num_row_groups):
+                    rows = file.metadata.row_group(group).num_rows
+                    where = f"{path}, row group {group}"
+                    batches = file.iter_batches(BATCH, [group], wanted)
+                    done = 0
+                    while True:
+                        try:
+                            batch = next(batches, None)
+                        except (pyarrow.ArrowException, OSError) as error:
+                            start = first + done
+                            raise _unreadable(
+                                f"{where} (rows {start:,} to {first + rows - 1:,})", error
+                            ) from None
+                        if batch is None:
+                            break
+                        yield self._queries(batch, where, first + done)
+                        done += len(batch)
+                    first += rows
+
+    def _queries(self, batch: Any, where: str, start: int) -> Queries:
+        def place(row: int) -> str:
+            return f"{where}, row {start + row:,} of the file (counted from 0)"
+
+        columns = {role: batch.column(name) for role, name in self.columns.items()}
+        return self._maker.queries(arrow_piece(columns, self.columns, place))
+
+
+def _unreadable(where: str, error: Exception) -> FileError:
+    lines = str(error).strip().splitlines()
+    return FileError(f"{where}: cannot be read: {lines[0] if lines else type(error).__name__}")
+
+
+class BatchSource(Source):
+    """A pyarrow Dataset, or a CSV file: batches that come with the name of their file."""
+
+    def __init__(
+        self,
+        batches: Callable[[list[str]], Iterator[tuple[str, Any]]],
+        columns: Mapping[str, str],
+        pos_label: object,
+    ) -> None:
+        super().__init__(columns, pos_label)
+        self._batches = batches
+
+    def chunks(self) -> Iterator[Queries]:
+        """Yield all queries, chunk by chunk."""
+        import pyarrow
+
+        done: dict[str, int] = {}
+        batches = self._batches(list(dict.fromkeys(self.columns.values())))
+        where = ""
+        while True:
+            try:
+                found = next(batches, None)
+            except (pyarrow.ArrowException, OSError) as error:
+                after = f"{where}, after row {done[where]:,}" if where else "the source"
+                raise _unreadable(after, error) from None
+            if found is None:
+                return
+            where, batch = found
+            start = done.get(where, 0)
+            done[where] = start + len(batch)
+            if len(batch) == 0:
+                continue
+
+            def place(row: int, where: str = where, start: int = start) -> str:
+                return f"{where}, row {start + row:,} of those read (counted from 0)"
+
+            columns = {role: batch.column(name) for role, name in self.columns.items()}
+            yield self._maker.queries(arrow_piece(columns, self.columns, place))
+
+
+def dataset_source(dataset: Any, columns: Mapping[str, str], pos_label: object) -> BatchSource:
+    """Return a pyarrow Dataset as a source; its filter and the choice of columns go to it."""
+    known = dataset.schema.names
+    for name in columns.values():
+        if name not in known:
+            raise FileError(
+                f"the dataset has no column {name!r}; it has {', '.join(map(repr, known[:20]))}."
+            )
+
+    def batches(wanted: list[str]) -> Iterator[tuple[str, Any]]:
+        for tagged in dataset.scanner(columns=wanted, batch_size=BATCH).scan_batches():
+            yield getattr(tagged.fragment, "path", "the dataset"), tagged.record_batch
+
+    return BatchSource(batches, columns, pos_label)
+
+
+def csv_source(path: Path, columns: Mapping[str, str], pos_label: object) -> BatchSource:
+    """Return a CSV file as a source."""
+    pyarrow = import_pyarrow(f"{path.name}: reading a large CSV file")
+    from pyarrow import csv
+
+    def batches(wanted: list[str]) -> Iterator[tuple[str, Any]]:
+        reader = csv.open_csv(
+            path,
+            read_options=csv.ReadOptions(block_size=1 << 24),
+            parse_options=csv.ParseOptions(delimiter=_CSV[path.suffix.lower()]),
+            convert_options=csv.ConvertOptions(include_columns=wanted),
+        )
+        with reader:
+            for batch in reader:
+                yield str(path), batch
+
+    try:
+        with csv.open_csv(
+            path, parse_options=csv.ParseOptions(delimiter=_CSV[path.suffix.lower()])
+        ) as reader:
+            known = reader.schema.names
+    except (pyarrow.ArrowException, OSError) as error:
+        raise _unreadable(str(path), error) from None
+    for name in columns.values():
+        if name not in known:
+            raise FileError(
+                f"{path}: no column {name!r}; it has {', '.join(map(repr, known[:20]))}."
+            )
+    return BatchSource(batches, columns, pos_label)
+
+
+def file_source(path: str | PathLike[str], columns: Mapping[str, str], pos_label: object) -> Source:
+    """Return the files behind a path, a folder or a pattern as a source."""
+    given = Path(path)
+    if given.is_dir():
+        files = sorted(
+            file
+            for file in given.rglob("*.parquet")
+            if not any(part.startswith(("_", ".")) for part in file.relative_to(given).parts)
+        )
+        if not files:
+            raise FileError(f"{given}: the folder holds no files that end in .parquet.")
+        return ParquetSource(files, columns, pos_label)
+    if given.exists():
+        files = [given]
+    else:
+        files = sorted(Path(name) for name in glob.glob(str(path), recursive=True))
+        if not files:
+            raise FileError(f"{given}: no such file, folder or pattern of files.")
+    kinds = {file.suffix.lower() for file in files}
+    if kinds == {".parquet"}:
+        return ParquetSource(files, columns, pos_label)
+    if len(files) == 1 and kinds <= set(_CSV):
+        return csv_source(files[0], columns, pos_label)
+    raise FileError(
+        f"{given}: a scan reads files that end in .parquet, or one that ends in .csv or .tsv; got "
+        f"{', '.join(sorted(kinds))}. Pass a pyarrow Dataset for other formats."
+    )
+
+
+class FunctionSource(Source):
+    """A function that returns an iterator of chunks."""
+
+    def __init__(
+        self, function: Callable[[], Any], columns: Mapping[str, str], pos_label: object
+    ) -> None:
+        super().__init__(columns, pos_label)
+        self.function = function
+        first = next(iter(function()), None)
+        if isinstance(first, Queries):
+            found = (("label", first.labels), ("group", first.group))
+            for role, values in (*found, ("sample_weight", first.sample_weight)):
+                if values is not None:
+                    self.columns.setdefault(role, role)
+                elif role in self.columns:
+                    raise ValueError(
+                        f"{role}={self.columns[role]!r} names a column, but the chunks are Queries "
+                        f"without {role}."
+                    )
+
+    def chunks(self) -> Iterator[Queries]:
+        """Yield all queries, chunk by chunk."""
+        for number, chunk in enumerate(self.function()):
+            if isinstance(chunk, Queries):
+                if len(chunk):
+                    yield self._fitting(chunk, number)
+                continue
+
+            def place(row: int, number: int = number) -> str:
+                return f"chunk {number}, row {row:,} of it (counted from 0)"
+
+            piece = chunk_piece(chunk, self.columns, place)
+            if len(piece.columns["y_prob"]):
+                yield self._maker.queries(piece)
+
+    def _fitting(self, chunk: Queries, number: int) -> Queries:
+        for role, found in (
+            ("label", chunk.labels),
+            ("group", chunk.group),
+            ("sample_weight", chunk.sample_weight),
+        ):
+            if (role in self.columns) != (found is not None):
+                has = "has" if found is not None else "lacks"
+                raise ValueError(f"chunk {number} {has} {role}, unlike the first chunk.")
+        if len(chunk) and chunk.y_prob.min() <= 0.0:
+            # Zero may have a sign, which says nothing.
+            return chunk._with_predictions(chunk.y_prob + 0.0)
+        return chunk
+
+
+def chunk_piece(chunk: Any, names: Mapping[str, str], place: Callable[[int], str]) -> Piece:
+    """Return a chunk of any kind as a piece: a table, a mapping, or a tuple of two arrays."""
+    if isinstance(chunk, tuple) and len(chunk) == 2:
+        return Piece({"y_true": chunk[0], "y_prob": chunk[1]}, place)
+    known = getattr(chunk, "column_names", None)
+    if known is None and hasattr(chunk, "schema"):
+        known = chunk.schema.names
+    if known is None:
+        known = list(chunk.keys()) if hasattr(chunk, "keys") else None
+    if known is None:
+        raise TypeError(
+            f"{place(0)}: a chunk is Queries, a data frame, a mapping of columns or a tuple "
+            f"(y_true, y_prob); got {type(chunk).__name__}."
+        )
+    for name in names.values():
+        if name not in known:
+            raise FileError(
+                f"{place(0)}: no column {name!r}; it has {', '.join(map(repr, list(known)[:20]))}."
+            )
+    if hasattr(chunk, "schema") and hasattr(chunk, "num_rows"):
+        return arrow_piece({role: chunk.column(n) for role, n in names.items()}, names, place)
+    return Piece({role: _plain(chunk[name]) for role, name in names.items()}, place)
+
+
+def _plain(column: Any) -> Any:
+    """Return a column of a data frame as an array, or as codes where it is text."""
+    if hasattr(column, "cat"):
+        codes = np.asarray(column.cat.codes)
+        if (codes < 0).any():
+            return np.asarray(column, dtype=object)
+        return Coded(codes, np.array(column.cat.categories.tolist()))
+    return np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column)

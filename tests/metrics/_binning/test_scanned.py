@@ -1,0 +1,81 @@
+"""Queries of a scan, in order of prediction."""
+
+import numpy as np
+import pytest
+
+from sklearn_calib import scan_queries
+from sklearn_calib.metrics._binning import _scanned
+from sklearn_calib.metrics._binning._binned import BinnedQueries, cut
+from sklearn_calib.metrics._binning._rules import Balanced, ByNumber, BySize
+from sklearn_calib.metrics._binning._scanned import ScanReader, sort_or_scan
+from sklearn_calib.metrics._binning._sorted import sort_queries
+from tests.scans import assert_same, laws, queries_of, read_as_a_scan, scan_of
+
+
+@pytest.fixture(autouse=True)
+def _read_as_a_scan(monkeypatch):
+    read_as_a_scan(monkeypatch)
+
+
+FUNCTIONS = {
+    "prediction": lambda q: q,
+    "square": np.square,
+    "sixth power": lambda q: (1.0 - q) ** 6,
+    "information": lambda q: q * (1.0 - q),
+    "logarithm": lambda q: np.log(np.clip(q, 1e-16, 1.0)),
+}
+
+
+@pytest.mark.parametrize("weights", [None, "whole", "real"])
+@pytest.mark.parametrize("power", [1, 2, 3, 4, 6])
+def test_sums_of_bins_are_those_in_memory(power, weights):
+    for q in laws(3000).values():
+        queries = queries_of(q, weights)
+        ordered = sort_queries(queries)
+        expected = BinnedQueries(ordered, ByNumber(20).ends(ordered))
+        found = cut(sort_or_scan(scan_of(queries)), ByNumber(20))
+        np.testing.assert_array_equal(found.count, expected.count)
+        assert_same(found.effective_count, expected.effective_count)
+        for function in FUNCTIONS.values():
+            assert_same(found.total(power, function), expected.total(power, function))
+
+
+def test_memory_for_single_rows_is_bounded(monkeypatch):
+    monkeypatch.setattr(_scanned, "_MOST_EXACT", 300)
+    monkeypatch.setattr(_scanned, "_BITS", 8)
+    monkeypatch.setattr(_scanned, "_MOST_BITS", 10)
+    queries = queries_of(laws(5000)["spread"])
+    ordered = sort_queries(queries)
+    for rule in (BySize(100), Balanced(), ByNumber(40)):
+        scanned = ScanReader(scan_of(queries)).resolved((rule,))
+        expected = ordered.q[rule.ends(ordered) - 1]
+        np.testing.assert_array_equal(scanned.q[rule.ends(scanned) - 1], expected)
+
+
+def test_other_rows_in_a_later_pass_are_an_error():
+    rng = np.random.default_rng(0)
+
+    def other_rows():
+        q = 0.3 + 1e-4 * rng.random(1000)
+        yield q > 0.5, q
+
+    with pytest.raises(RuntimeError, match="every pass must see the same"):
+        cut(sort_or_scan(scan_queries(other_rows)), BySize(100))
+
+
+def test_weights_out_of_reach_are_an_error():
+    queries = queries_of(laws(100)["spread"], "real")
+    huge = type(queries)._from_checked(
+        queries.y_true, queries.y_prob, weight=queries.sample_weight * 1e30
+    )
+    with pytest.raises(ValueError, match="divide them by the largest"):
+        sort_or_scan(scan_of(huge))
+
+
+def test_nothing_to_read_is_an_error():
+    with pytest.raises(ValueError, match="no rows"):
+        sort_or_scan(scan_queries(lambda: iter(())))
+    queries = queries_of(laws(100)["spread"], "real")
+    none = type(queries)._from_checked(queries.y_true, queries.y_prob, weight=np.zeros(100))
+    with pytest.raises(ValueError, match="weight zero"):
+        sort_or_scan(scan_of(none))

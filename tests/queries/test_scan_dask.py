@@ -1,0 +1,92 @@
+"""Dask collections as sources of a scan."""
+
+import numpy as np
+import pytest
+
+from sklearn_calib import calibration_error_interval, scan_queries
+from tests.scans import assert_same, laws, queries_of
+
+dask = pytest.importorskip("dask")
+dd = pytest.importorskip("dask.dataframe")
+da = pytest.importorskip("dask.array")
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+def frame_of(queries, n_partitions=7):
+    frame = queries.to_frame().sample(frac=1.0, random_state=0)
+    return dd.from_pandas(frame, npartitions=n_partitions, sort=False)
+
+
+@pytest.mark.parametrize("weights", [None, "real"])
+@pytest.mark.parametrize("scheduler", ["synchronous", "threads"])
+def test_a_data_frame(weights, scheduler):
+    queries = queries_of(laws(5000)["spread"], weights)
+    name = None if weights is None else "sample_weight"
+    with dask.config.set(scheduler=scheduler):
+        found = calibration_error_interval(scan_queries(frame_of(queries), sample_weight=name))
+    expected = calibration_error_interval(queries)
+    assert_same(found.confidence_interval, expected.confidence_interval)
+    assert_same(found.pvalue, expected.pvalue)
+
+
+def test_a_pair_of_arrays():
+    queries = queries_of(laws(5000)["rounded"])
+    y, q = da.from_array(queries.y_true, chunks=700), da.from_array(queries.y_prob, chunks=900)
+    with dask.config.set(scheduler="synchronous"):
+        scan = scan_queries((y, q))
+        assert_same(
+            calibration_error_interval(scan).confidence_interval,
+            calibration_error_interval(queries).confidence_interval,
+        )
+        np.testing.assert_array_equal(scan.collect().y_prob, queries.y_prob)
+        assert len(scan.sample(100, random_state=0)) == 100
+    with pytest.raises(ValueError, match="answers and predictions only"):
+        scan_queries((y, q), group="doc")
+
+
+def test_the_place_of_what_is_wrong():
+    q = np.linspace(0.0, 1.0, 100)
+    q[73] = 1.5
+    y = np.zeros(100, dtype=int)
+    pair = (da.from_array(y, chunks=30), da.from_array(q, chunks=30))
+    with (
+        dask.config.set(scheduler="synchronous"),
+        pytest.raises(ValueError, match=r"partition 2, row 13 of it .*is 1\.5"),
+    ):
+        scan_queries(pair).collect()
+
+
+def test_labels_that_differ_between_partitions():
+    y = np.array([0, 1, 0, 1, -1, 1])
+    pair = (da.from_array(y, chunks=2), da.from_array(np.full(6, 0.5), chunks=2))
+    with (
+        dask.config.set(scheduler="synchronous"),
+        pytest.raises(ValueError, match="in different partitions"),
+    ):
+        scan_queries(pair).collect()
+
+
+def test_a_column_that_is_not_there():
+    with pytest.raises(ValueError, match="no column 'score'"):
+        scan_queries(frame_of(queries_of(laws(100)["spread"])), y_prob="score")
+
+
+@pytest.mark.slow
+def test_a_lost_worker_costs_only_time():
+    distributed = pytest.importorskip("distributed")
+    queries = queries_of(laws(20_000)["spread"])
+    expected = calibration_error_interval(queries)
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        scan = scan_queries(frame_of(queries, 20))
+        half = calibration_error_interval(scan)
+        # One of the workers is gone between two passes, and a new one comes in its place.
+        lost = next(iter(client.scheduler_info()["workers"]))
+        client.retire_workers([lost], close_workers=True)
+        again = calibration_error_interval(scan_queries(frame_of(queries, 20)))
+    assert_same(half.confidence_interval, expected.confidence_interval)
+    assert_same(again.confidence_interval, expected.confidence_interval)

@@ -1,0 +1,182 @@
+"""Files, datasets and functions as sources of a scan."""
+
+import numpy as np
+import pytest
+
+from sklearn_calib import calibration_bins, scan_queries
+from sklearn_calib.queries import _scan_sources
+from tests.scans import queries_of, read_as_a_scan
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+
+def table(n=3000, seed=0):
+    rng = np.random.default_rng(seed)
+    q = rng.beta(0.5, 1.5, n)
+    return {
+        "answer": rng.random(n) < q,
+        "score": q,
+        "tag": rng.choice(["NN", "VB"], n),
+        "doc": rng.integers(0, 50, n),
+        "w": rng.exponential(size=n),
+        "other": rng.random(n),
+    }
+
+
+NAMES = {"y_true": "answer", "y_prob": "score"}
+ALL = {**NAMES, "label": "tag", "group": "doc", "sample_weight": "w"}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    data = table()
+    for number in range(3):
+        rows = slice(1000 * number, 1000 * (number + 1))
+        part = pa.table({name: values[rows] for name, values in data.items()})
+        pq.write_table(part, tmp_path / f"part-{number}.parquet", row_group_size=300)
+    (tmp_path / "_SUCCESS").write_text("")
+    return tmp_path
+
+
+def assert_all(found, data):
+    np.testing.assert_array_equal(found.y_true, data["answer"])
+    np.testing.assert_array_equal(found.y_prob, data["score"])
+    np.testing.assert_array_equal(found.label, data["tag"])
+    np.testing.assert_array_equal(found.group, data["doc"])
+    np.testing.assert_array_equal(found.sample_weight, data["w"])
+
+
+def test_a_file_a_folder_and_a_pattern(folder):
+    data = table()
+    for source in (folder, str(folder), str(folder / "part-*.parquet")):
+        scan = scan_queries(source, **ALL)
+        assert scan.n_rows == 3000
+        assert_all(scan.collect(), data)
+    assert scan_queries(folder / "part-1.parquet", **NAMES).n_rows == 1000
+
+
+def test_a_dataset_with_a_filter(folder):
+    ds = pytest.importorskip("pyarrow.dataset")
+    data = table()
+    dataset = ds.dataset(folder, format="parquet")
+    assert_all(scan_queries(dataset, **ALL).collect(), data)
+    nouns = scan_queries(dataset.filter(ds.field("tag") == "NN"), **NAMES).collect()
+    np.testing.assert_array_equal(nouns.y_prob, data["score"][data["tag"] == "NN"])
+    with pytest.raises(ValueError, match="no column 'missing'; it has 'answer'"):
+        scan_queries(dataset, y_true="missing", y_prob="score")
+
+
+def test_a_csv_file(tmp_path):
+    from pyarrow import csv
+
+    data = table()
+    path = tmp_path / "predictions.csv"
+    csv.write_csv(pa.table(data), path)
+    assert_all(scan_queries(path, **ALL).collect(), data)
+    path.write_text("answer,score\n1,0.5\n0,high\n")
+    with pytest.raises(ValueError, match=r"predictions\.csv.*must hold numbers"):
+        scan_queries(path, **NAMES).collect()
+    with pytest.raises(ValueError, match="no column 'w'"):
+        scan_queries(path, **NAMES, sample_weight="w")
+
+
+def test_chunks_of_many_kinds():
+    pd = pytest.importorskip("pandas")
+    data = table()
+    frame = pd.DataFrame(data)
+    categories = frame.assign(tag=frame["tag"].astype("category"))
+    kinds = [frame, categories, pa.table(data), pa.RecordBatch.from_pydict(data), data]
+    for chunk in kinds:
+        assert_all(scan_queries(lambda chunk=chunk: iter([chunk]), **ALL).collect(), data)
+
+
+def test_the_place_of_what_is_wrong(folder):
+    data = table(1000, seed=5)
+    data["score"][637] = 1.5
+    pq.write_table(pa.table(data), folder / "part-2.parquet", row_group_size=300)
+    with pytest.raises(
+        ValueError, match=r"part-2\.parquet, row group 2, row 637 of the file .*'score' is 1\.5"
+    ):
+        calibration_bins(scan_queries(folder, **NAMES))
+
+
+def test_a_null_has_a_place(folder):
+    data = table(1000, seed=5)
+    column = pa.array(data["score"], mask=np.arange(1000) == 950)
+    pq.write_table(
+        pa.table({**data, "score": column}), folder / "part-2.parquet", row_group_size=300
+    )
+    with pytest.raises(
+        ValueError, match=r"part-2\.parquet, row group 3, row 950 of the file .*'score' is null"
+    ):
+        calibration_bins(scan_queries(folder, **NAMES))
+
+
+def test_an_unknown_label_has_a_place(folder):
+    data = table(1000, seed=5)
+    labels = np.where(data["answer"], "yes", "no").astype(object)
+    labels[444] = "perhaps"
+    pq.write_table(
+        pa.table({**data, "answer": labels}), folder / "late.parquet", row_group_size=300
+    )
+    with pytest.raises(ValueError, match=r"row group 1, row 444 .*'answer' is 'perhaps'"):
+        scan_queries(folder / "late.parquet", **NAMES, pos_label="yes").collect()
+
+
+def test_a_corrupt_row_group_has_a_place(folder):
+    path = folder / "part-1.parquet"
+    start = pq.ParquetFile(path).metadata.row_group(2).column(1).data_page_offset
+    content = bytearray(path.read_bytes())
+    content[start : start + 400] = b"\xff" * 400
+    path.write_bytes(bytes(content))
+    with pytest.raises(ValueError, match=r"part-1\.parquet, row group 2 \(rows 600 to 899\)"):
+        calibration_bins(scan_queries(folder, **NAMES))
+
+
+def test_files_that_cannot_be_read(tmp_path):
+    with pytest.raises(ValueError, match="no such file"):
+        scan_queries(tmp_path / "missing.parquet")
+    with pytest.raises(ValueError, match=r"holds no files that end in \.parquet"):
+        scan_queries(tmp_path)
+    (tmp_path / "broken.parquet").write_text("not a table")
+    with pytest.raises(ValueError, match=r"broken\.parquet: cannot be read"):
+        scan_queries(tmp_path)
+    (tmp_path / "x.json").write_text("{}")
+    with pytest.raises(ValueError, match="a scan reads files that end in"):
+        scan_queries(tmp_path / "x.json")
+
+
+def test_a_column_that_is_not_there(folder):
+    with pytest.raises(ValueError, match="no column 'probability'; it has 'answer', 'score'"):
+        scan_queries(folder, y_true="answer", y_prob="probability")
+
+
+def test_without_pyarrow(folder, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+    with pytest.raises(ImportError, match=r"sklearn-calib\[parquet\]"):
+        _scan_sources.import_pyarrow("reading Parquet")
+
+
+def test_chunks_that_differ():
+    plain, weighted = queries_of(np.full(5, 0.5)), queries_of(np.full(5, 0.5), "real")
+    with pytest.raises(ValueError, match="chunk 1 has sample_weight, unlike the first"):
+        scan_queries(lambda: iter([plain, weighted])).collect()
+    with pytest.raises(TypeError, match="a chunk is Queries, a data frame"):
+        scan_queries(lambda: iter([3])).collect()
+    with pytest.raises(ValueError, match="no column 'y_prob'"):
+        scan_queries(lambda: iter([{"y_true": [1]}])).collect()
+
+
+def test_the_filtered_columns_are_the_only_ones_read(folder, monkeypatch):
+    read_as_a_scan(monkeypatch)
+    found = []
+    original = pq.ParquetFile.iter_batches
+
+    def spy(self, size, groups, columns):
+        found.append(columns)
+        return original(self, size, groups, columns)
+
+    monkeypatch.setattr(pq.ParquetFile, "iter_batches", spy)
+    calibration_bins(scan_queries(folder, **NAMES), n_bins=5)
+    assert {tuple(columns) for columns in found} == {("answer", "score")}
