@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import warnings
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -26,6 +27,7 @@ from sklearn_calib._validation import (
     is_missing,
 )
 from sklearn_calib.explore._expected_width import ExpectedWidth, expected_width
+from sklearn_calib.explore._keys import some_keys
 from sklearn_calib.explore._posterior import CountPosterior
 from sklearn_calib.explore._read_documents import ReadDocuments
 from sklearn_calib.explore._survey import (
@@ -36,7 +38,7 @@ from sklearn_calib.explore._survey import (
 )
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    from pandas import DataFrame, Series
 
 __all__ = ["ReadingPlan", "reading_plan"]
 
@@ -47,6 +49,8 @@ UNCERTAIN_SHARE = 0.6
 _NUMBER = re.compile(r"[0-9]{1,15}(\.[0-9]*)?")
 _YES = {"yes", "y", "true", "t", "1", "1.0", "x"}
 _NO = {"no", "n", "false", "f", "0", "0.0"}
+# So many gaps where the model sees nothing are no accident.
+_MANY_GAPS = 5
 _COLUMNS = ("document", "period", "title", "key", "why", "answer")
 _FORMAT = "sklearn-calib reading plan 1"
 
@@ -185,14 +189,16 @@ class ReadingPlan(Result):
 
     # --- what was found
 
-    def answered(self, answers: Mapping[Hashable, Any] | str | Path | DataFrame) -> ReadingPlan:
+    def answered(
+        self, answers: Mapping[Hashable, Any] | str | Path | DataFrame | Series
+    ) -> ReadingPlan:
         """Return the plan with answers.
 
         Parameters
         ----------
-        answers : mapping, path or DataFrame
-            A mapping of documents to answers: "yes" or "no", True or False, or a
-            number where documents count more than once; or to a mapping of keys
+        answers : mapping, path, DataFrame or Series
+            A mapping (or series) of documents to answers: "yes" or "no", True or
+            False, or a number where documents count more than once; or to a mapping of keys
             to such answers, or to a list of the keys that were found. Or the
             CSV file of `to_csv`, or a data frame of that form, with the answers
             filled in; rows may be added for further keys of a document.
@@ -257,7 +263,8 @@ class ReadingPlan(Result):
             rows = zip(answers["document"], keys, answers["answer"], strict=True)
             for number, (document, key, value) in enumerate(rows):
                 yield f"Row {number}", str(document), None if is_missing(key) else key, value
-        elif isinstance(answers, Mapping):
+        elif isinstance(answers, Mapping) or hasattr(answers, "items"):
+            # A mapping, or a series of pandas.
             for document, value in answers.items():
                 where = f"The answer for {document!r}"
                 if isinstance(value, Mapping):
@@ -279,8 +286,17 @@ class ReadingPlan(Result):
             )
 
     def _rows_of_file(self, path: Path) -> Iterator[tuple[str, str, Any, Any]]:
+        with path.open("rb") as raw:
+            start = raw.read(4)
+        if start == b"PK\x03\x04":
+            raise ValueError(
+                f"{path} is not a CSV file in UTF-8. Save it as CSV in UTF-8; a workbook such as "
+                ".xlsx can be passed as the data frame that pandas reads from it."
+            )
+        # Spreadsheets write this mark in front of their "Unicode text".
+        encoding = "utf-16" if start[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
         # Names and titles may hold line breaks of any kind, and they are not ends of rows.
-        with open_text(path, newline="") as file:
+        with open_text(path, newline="", encoding=encoding) as file:
             first = file.readline()
             # Spreadsheets of some countries write semicolons.
             delimiter = max(",;\t", key=first.count)
@@ -327,9 +343,8 @@ class ReadingPlan(Result):
                     "or no."
                 )
             return number
-        raise ValueError(
-            f"{where}: the answer is {shortened(value)}; it should be yes, no or a number."
-        )
+        wanted = "a whole number" if self._counts_more else "yes or no"
+        raise ValueError(f"{where}: the answer is {shortened(value)}; it should be {wanted}.")
 
     @property
     def _counts_more(self) -> bool:
@@ -351,7 +366,7 @@ class ReadingPlan(Result):
             if number:
                 raise ValueError(
                     f"{where} is yes, but does not say to which key; the keys are "
-                    f"{', '.join(map(repr, keys[:10]))}{', ...' if len(keys) > 10 else ''}."
+                    f"{some_keys(keys)}."
                 )
             return None
         if key in keys:
@@ -377,6 +392,7 @@ class ReadingPlan(Result):
             # The beginning of a plan is the plan of fewer documents.
             mended = scaled_to(self._sizes, k)[places[rows]]
         else:
+            self._warn_of_gaps(rows)
             mended = inclusion[rows] * (k / n)
         column = {key: i for i, key in enumerate(self.posterior.keys)}
         counts = np.zeros((k, len(column)), dtype=np.int64)
@@ -384,6 +400,21 @@ class ReadingPlan(Result):
             for key, number in self.answers[self.documents[row]].items():
                 counts[at, column[key]] = number
         return ReadDocuments(places[rows], mended, counts)
+
+    def _warn_of_gaps(self, rows: Array) -> None:
+        """Warn where those documents alone have no answer in which the model sees nothing."""
+        trace = np.array([len(hits) > 0 for hits in self._plausible()])
+        open_rows = np.ones(len(trace), dtype=bool)
+        open_rows[rows] = False
+        if open_rows.sum() >= _MANY_GAPS and not trace[open_rows].any():
+            warnings.warn(
+                f"{counted(int(open_rows.sum()), 'document')} in which the model sees nothing "
+                f"{'has' if open_rows.sum() == 1 else 'have'} no answer, and all others have one. "
+                "Answer 'no' if they were read and have none of the keys: what the model misses "
+                "can only be found there.",
+                UserWarning,
+                stacklevel=2,
+            )
 
     def answers_for(self, posterior: CountPosterior) -> ReadDocuments:
         """Return the answers for counts of the same documents: all keys, or a choice of them.
@@ -675,7 +706,8 @@ def reading_plan(
     """
     if not isinstance(posterior, CountPosterior):
         raise TypeError(
-            f"reading_plan needs the counts (a CountPosterior), got {type(posterior).__name__}."
+            f"reading_plan needs the counts (a CountPosterior), got {type(posterior).__name__}. "
+            "For spans, count chunks in samples: count_tags(sentences, samples, 'chunk')."
         )
     if type(posterior) is not CountPosterior:
         raise TypeError(
