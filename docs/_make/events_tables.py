@@ -211,6 +211,25 @@ def news_reading(found: Row) -> str:
     return table(title, header, body)
 
 
+def news_variants(found: Row) -> str:
+    body = [
+        [
+            NAMES[name],
+            row["rule"],
+            one(row["events"]),
+            f"{row['right']} of {row['claimed']}",
+            f"{row['missed']}",
+        ]
+        for name, entry in found["corpora"].items()
+        for row in entry["variants"]
+    ]
+    title = (
+        "Other forms of the rule: expected number of events, and in the articles that were read, "
+        "how many of the likely events (.5 or more) are true, and how many true ones are missed"
+    )
+    return table(title, ["corpus", "rule", "events", "true of the likely", "missed"], body)
+
+
 def news_corrected(found: Row) -> str:
     body = []
     for name, entry in found["corpora"].items():
@@ -279,6 +298,7 @@ MAKERS: tuple[Maker, ...] = (
             news_checks,
             news_rivals,
             news_reading,
+            news_variants,
             news_corrected,
         )
     ),

@@ -166,9 +166,10 @@ def coverage_families(rows: list[Row]) -> str:
             ]
         body.append([name, counted("groups" if name.startswith("groups") else "", n), *cells])
     title = (
-        "Where at least five answers are expected to go against their prediction: coverage in %, "
-        "pooled; cells above 98 %, in brackets as many as would be there by chance if each covered "
-        "97 %; and mean width over that of the middle 95 % of the estimates"
+        "Where at least five queries or groups are expected to hold an answer against its "
+        "prediction (of unequal weight: Kish's number of them): coverage in %, pooled; cells above "
+        "98 %, in brackets as many as would be there by chance if each covered 97 %; and mean "
+        "width over that of the middle 95 % of the estimates"
     )
     kinds = ("calibrated", "others")
     header = ["queries", "sample"]
@@ -210,9 +211,9 @@ def outside(rows: list[Row]) -> str:
     wide = sum(row["score"] > MOST_COVERED for row in smooth)
     text = (
         f"{len(low)} of {len(rows)} cells lie under {100 * LEAST_COVERED:.0f} %, Monte Carlo error "
-        f"included. Of the {len(smooth)} cells in which at least five answers are expected to go "
-        f"against their prediction, {wide} lie above {100 * MOST_COVERED:.0f} %: the interval is "
-        "cautious there."
+        f"included. Of the {len(smooth)} cells in which at least five queries or groups are "
+        f"expected to hold an answer against its prediction, {wide} lie above "
+        f"{100 * MOST_COVERED:.0f} %: the interval is cautious there."
     )
     return paragraphs(text, bullets(cells) if cells else "")
 
@@ -381,6 +382,13 @@ def speed_ratios(title: str, records: list[Row]) -> str:
     return table(title, ["call", *(f"N = {record['n']:,}" for record in records)], body)
 
 
+def speed_hard(records: list[Row]) -> str:
+    rows = records[0]["rows"]
+    body = [[name, f"{row['ratio']:.1f}", f"{row['seconds']:.2f}"] for name, row in rows.items()]
+    title = f"``calibration_error_interval`` of {records[0]['n']:,} queries, harder cases"
+    return table(title, ["queries", "multiple of ``np.sort``", "seconds of CPU time"], body)
+
+
 def speed(result: Row) -> str:
     sizes, ties = result["sizes"], result.get("ties", [])
     versions = ", ".join(f"{name} {number}" for name, number in result["versions"].items())
@@ -402,6 +410,7 @@ def speed(result: Row) -> str:
         f"Measured on {result['machine']}, with {versions}.",
         speed_ratios("Time as a multiple of ``np.sort`` of the predictions", sizes),
         speed_ratios("The same for predictions rounded to 3 decimals", ties) if ties else "",
+        speed_hard(result["hard"]) if result.get("hard") else "",
         table("Peak extra memory as a multiple of the predictions' own", ["call", *columns], memory)
         if memory
         else "",
@@ -921,9 +930,9 @@ def counts_methods(result: Row) -> str:
     )
     note = (
         f"2,000 documents in ten periods; {settings} ways in which probabilities are right or "
-        f"wrong, each with {ours} replications ({peers} for other packages). Ranges are over the "
-        "ways, and with so few replications their ends are partly chance; the mean is that of "
-        "totals over all ways; widths are those of the calibrated model."
+        f"wrong, each with {ours} replications ({peers} for other packages, and fewer ways). "
+        "Ranges are over the ways, and with so few replications their ends are partly chance; the "
+        "mean is that of totals over all ways; widths are those of the calibrated model."
     )
     return paragraphs(note, table("Intervals of 95 % and how often they hold", header, found))
 
