@@ -5,14 +5,19 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
+import warnings
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sklearn_calib._files import listed, open_text, shortened
+from sklearn_calib._output import write_whole
 from sklearn_calib._results import Result, counted
 from sklearn_calib._validation import (
     Array,
@@ -22,6 +27,7 @@ from sklearn_calib._validation import (
     is_missing,
 )
 from sklearn_calib.explore._expected_width import ExpectedWidth, expected_width
+from sklearn_calib.explore._keys import some_keys
 from sklearn_calib.explore._posterior import CountPosterior
 from sklearn_calib.explore._read_documents import ReadDocuments
 from sklearn_calib.explore._survey import (
@@ -32,7 +38,7 @@ from sklearn_calib.explore._survey import (
 )
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    from pandas import DataFrame, Series
 
 __all__ = ["ReadingPlan", "reading_plan"]
 
@@ -40,8 +46,11 @@ __all__ = ["ReadingPlan", "reading_plan"]
 _PLAUSIBLE = 0.01
 # The share of the sample that is in proportion to uncertainty; the rest is for all alike.
 UNCERTAIN_SHARE = 0.6
+_NUMBER = re.compile(r"[0-9]{1,15}(\.[0-9]*)?")
 _YES = {"yes", "y", "true", "t", "1", "1.0", "x"}
 _NO = {"no", "n", "false", "f", "0", "0.0"}
+# So many gaps where the model sees nothing are no accident.
+_MANY_GAPS = 5
 _COLUMNS = ("document", "period", "title", "key", "why", "answer")
 _FORMAT = "sklearn-calib reading plan 1"
 
@@ -180,14 +189,16 @@ class ReadingPlan(Result):
 
     # --- what was found
 
-    def answered(self, answers: Mapping[Hashable, Any] | str | Path | DataFrame) -> ReadingPlan:
+    def answered(
+        self, answers: Mapping[Hashable, Any] | str | Path | DataFrame | Series
+    ) -> ReadingPlan:
         """Return the plan with answers.
 
         Parameters
         ----------
-        answers : mapping, path or DataFrame
-            A mapping of documents to answers: "yes" or "no", True or False, or a
-            number where documents count more than once; or to a mapping of keys
+        answers : mapping, path, DataFrame or Series
+            A mapping (or series) of documents to answers: "yes" or "no", True or
+            False, or a number where documents count more than once; or to a mapping of keys
             to such answers, or to a list of the keys that were found. Or the
             CSV file of `to_csv`, or a data frame of that form, with the answers
             filled in; rows may be added for further keys of a document.
@@ -197,6 +208,7 @@ class ReadingPlan(Result):
         ReadingPlan
             The same plan with these answers, beside those that it has already.
         """
+        source = f"{answers}: " if isinstance(answers, (str, Path)) else ""
         found: dict[str, dict[Hashable, int]] = {}
         planned = set(self.documents)
         strangers: list[str] = []
@@ -221,15 +233,14 @@ class ReadingPlan(Result):
             known = set(self.posterior.documents)
             kind = "in the plan" if names[0] in known else "among the documents that were counted"
             raise ValueError(
-                f"{counted(len(names), 'document')} with answers "
-                f"{'is' if len(names) == 1 else 'are'} not {kind}: "
-                f"{', '.join(map(repr, names[:5]))}{', ...' if len(names) > 5 else ''}. Answers "
+                f"{source}{counted(len(names), 'document')} with answers "
+                f"{'is' if len(names) == 1 else 'are'} not {kind}: {listed(names)}. Answers "
                 "for documents that were not drawn would bias the counts: leave them out, or "
                 "extend the plan until it has them."
             )
-        return replace(self, answers={**self.answers, **self._merged(found)})
+        return replace(self, answers={**self.answers, **self._merged(found, source)})
 
-    def _merged(self, found: Mapping[str, dict[Hashable, int]]) -> dict[str, Found]:
+    def _merged(self, found: Mapping[str, dict[Hashable, int]], source: str) -> dict[str, Found]:
         """Return new answers, which may not contradict old ones."""
         kept: dict[str, Found] = {}
         for document, mine in found.items():
@@ -237,8 +248,8 @@ class ReadingPlan(Result):
             old = self.answers.get(document)
             if old is not None and dict(old) != kept[document]:
                 raise ValueError(
-                    f"The answers about {document!r} contradict those that the plan has already: "
-                    f"{_written(kept[document])} now, {_written(old)} before."
+                    f"{source}The answers about {document!r} contradict those that the plan has "
+                    f"already: {_written(kept[document])} now, {_written(old)} before."
                 )
         return kept
 
@@ -252,7 +263,8 @@ class ReadingPlan(Result):
             rows = zip(answers["document"], keys, answers["answer"], strict=True)
             for number, (document, key, value) in enumerate(rows):
                 yield f"Row {number}", str(document), None if is_missing(key) else key, value
-        elif isinstance(answers, Mapping):
+        elif isinstance(answers, Mapping) or hasattr(answers, "items"):
+            # A mapping, or a series of pandas.
             for document, value in answers.items():
                 where = f"The answer for {document!r}"
                 if isinstance(value, Mapping):
@@ -274,16 +286,41 @@ class ReadingPlan(Result):
             )
 
     def _rows_of_file(self, path: Path) -> Iterator[tuple[str, str, Any, Any]]:
-        text = path.read_bytes().decode("utf-8-sig")
-        first = text.split("\n", 1)[0]
-        # Spreadsheets of some countries write semicolons.
-        delimiter = max(",;\t", key=first.count)
+        with path.open("rb") as raw:
+            start = raw.read(4)
+        if start == b"PK\x03\x04":
+            raise ValueError(
+                f"{path} is not a CSV file in UTF-8. Save it as CSV in UTF-8; a workbook such as "
+                ".xlsx can be passed as the data frame that pandas reads from it."
+            )
+        # Spreadsheets write this mark in front of their "Unicode text".
+        encoding = "utf-16" if start[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
         # Names and titles may hold line breaks of any kind, and they are not ends of rows.
-        reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
-        _check_header(reader.fieldnames or (), str(path))
-        for row in reader:
-            where = f"{path}, line {reader.line_num}"
-            yield where, row["document"], row.get("key") or None, row["answer"]
+        with open_text(path, newline="", encoding=encoding) as file:
+            first = file.readline()
+            # Spreadsheets of some countries write semicolons.
+            delimiter = max(",;\t", key=first.count)
+            reader = csv.reader(chain([first], file), delimiter=delimiter)
+            try:
+                header = next(reader, [])
+                _check_header(header, str(path))
+                for cells in reader:
+                    row = dict(zip(header, cells, strict=False))
+                    where = f"{path}, line {reader.line_num}"
+                    if row and "answer" not in row and any(map(str.strip, cells)):
+                        raise ValueError(
+                            f"{where}: {counted(len(header), 'column')} are expected, as in the "
+                            f"header, but there are {len(cells)}."
+                        )
+                    if row:
+                        yield (
+                            where,
+                            row.get("document", ""),
+                            row.get("key") or None,
+                            row.get("answer", ""),
+                        )
+            except csv.Error as error:
+                raise ValueError(f"{path}, line {reader.line_num}: {error}.") from None
 
     def _number_of(self, value: Any, where: str) -> int | None:
         """Return how often a key was found according to an answer; None if there is none."""
@@ -297,8 +334,8 @@ class ReadingPlan(Result):
                 return None
             if word in _YES or word in _NO:
                 return int(word in _YES)
-            value = float(word) if word.replace(".", "", 1).isdigit() else value
-        if isinstance(value, (int, float, np.number)) and value >= 0 and value == int(value):
+            value = float(word) if _NUMBER.fullmatch(word) else value
+        if isinstance(value, (int, float, np.number)) and 0 <= value < 1e15 and value == int(value):
             number = int(value)
             if number > 1 and not self._counts_more:
                 raise ValueError(
@@ -306,7 +343,8 @@ class ReadingPlan(Result):
                     "or no."
                 )
             return number
-        raise ValueError(f"{where}: the answer is {value!r}; it should be yes, no or a number.")
+        wanted = "a whole number" if self._counts_more else "yes or no"
+        raise ValueError(f"{where}: the answer is {shortened(value)}; it should be {wanted}.")
 
     @property
     def _counts_more(self) -> bool:
@@ -328,7 +366,7 @@ class ReadingPlan(Result):
             if number:
                 raise ValueError(
                     f"{where} is yes, but does not say to which key; the keys are "
-                    f"{', '.join(map(repr, keys[:10]))}{', ...' if len(keys) > 10 else ''}."
+                    f"{some_keys(keys)}."
                 )
             return None
         if key in keys:
@@ -338,8 +376,8 @@ class ReadingPlan(Result):
         if str(key).strip() in self._key_names:
             return self._key_names[str(key).strip()]
         raise ValueError(
-            f"{where} is about the key {key!r}, which was not counted. Name it in keys= when "
-            "counting, so that it is a series of its own."
+            f"{where} is about the key {shortened(key)}, which was not counted. Name it in keys= "
+            "when counting, so that it is a series of its own."
         )
 
     def read(self) -> ReadDocuments:
@@ -354,6 +392,7 @@ class ReadingPlan(Result):
             # The beginning of a plan is the plan of fewer documents.
             mended = scaled_to(self._sizes, k)[places[rows]]
         else:
+            self._warn_of_gaps(rows)
             mended = inclusion[rows] * (k / n)
         column = {key: i for i, key in enumerate(self.posterior.keys)}
         counts = np.zeros((k, len(column)), dtype=np.int64)
@@ -361,6 +400,21 @@ class ReadingPlan(Result):
             for key, number in self.answers[self.documents[row]].items():
                 counts[at, column[key]] = number
         return ReadDocuments(places[rows], mended, counts)
+
+    def _warn_of_gaps(self, rows: Array) -> None:
+        """Warn where those documents alone have no answer in which the model sees nothing."""
+        trace = np.array([len(hits) > 0 for hits in self._plausible()])
+        open_rows = np.ones(len(trace), dtype=bool)
+        open_rows[rows] = False
+        if open_rows.sum() >= _MANY_GAPS and not trace[open_rows].any():
+            warnings.warn(
+                f"{counted(int(open_rows.sum()), 'document')} in which the model sees nothing "
+                f"{'has' if open_rows.sum() == 1 else 'have'} no answer, and all others have one. "
+                "Answer 'no' if they were read and have none of the keys: what the model misses "
+                "can only be found there.",
+                UserWarning,
+                stacklevel=2,
+            )
 
     def answers_for(self, posterior: CountPosterior) -> ReadDocuments:
         """Return the answers for counts of the same documents: all keys, or a choice of them.
@@ -458,10 +512,11 @@ class ReadingPlan(Result):
             Answers that the plan has already are filled in.
         """
         columns = self._questions()
-        with Path(path).open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow(columns)
-            writer.writerows(zip(*columns.values(), strict=True))
+        table = io.StringIO(newline="")
+        writer = csv.writer(table)
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
+        write_whole(Path(path), table.getvalue())
 
     def save(self, path: str | Path) -> None:
         """Write the plan and its answers to a file of JSON.
@@ -485,7 +540,7 @@ class ReadingPlan(Result):
             },
         }
         self._key_names  # noqa: B018 refuses keys that look the same
-        Path(path).write_text(json.dumps(content, indent=1, ensure_ascii=False), encoding="utf-8")
+        write_whole(Path(path), json.dumps(content, indent=1))
 
     @classmethod
     def load(cls, path: str | Path, posterior: CountPosterior) -> ReadingPlan:
@@ -503,29 +558,38 @@ class ReadingPlan(Result):
         ReadingPlan
             The plan, with its answers.
         """
-        try:
-            content = json.loads(Path(path).read_text(encoding="utf-8"))
-        except json.JSONDecodeError as error:
-            raise ValueError(f"{path} is not a plan that was saved: {error}.") from None
-        if not isinstance(content, dict) or content.get("format") != _FORMAT:
-            raise ValueError(f"{path} is not a plan that was saved by ReadingPlan.save.")
+        content = _saved(Path(path))
         if content["fingerprint"] != posterior.fingerprint:
             raise ValueError(
                 f"{path} is a plan for other counts: their fingerprint is "
-                f"{content['fingerprint']}, and that of these counts {posterior.fingerprint}. "
-                "Count the same documents with the same model, rule, keys and seed."
+                f"{shortened(content['fingerprint'])}, and that of these counts "
+                f"{posterior.fingerprint!r}. Count the same documents with the same model, rule, "
+                "keys and seed."
             )
-        plan = cls(posterior, content["n_documents"], content["seed"])
+        n_documents = content["n_documents"]
+        if not 1 <= n_documents <= len(posterior.documents):
+            raise ValueError(
+                f"{path}: the plan is of {shortened(n_documents)} documents, but "
+                f"{len(posterior.documents):,} were counted."
+            )
+        plan = cls(posterior, n_documents, content["seed"])
         if list(plan.documents) != content["documents"]:
             raise ValueError(
                 f"{path} lists other documents than are drawn here, perhaps by another version of "
                 "NumPy. Its answers are intact: draw a plan anew and pass those that it has."
             )
         names = plan._key_names
-        answers = {
-            name: {names[key]: number for key, number in found.items()}
-            for name, found in content["answers"].items()
-        }
+        answers: dict[str, Found] = {}
+        for name, found in content["answers"].items():
+            unknown = [key for key in found if key not in names]
+            if unknown or name not in plan.documents:
+                raise ValueError(
+                    f"{path}: there is an answer about {listed(unknown or [name])}, which was not "
+                    f"{'counted' if unknown else 'drawn'}."
+                )
+            where = f"{path}, the answer about {shortened(name)}"
+            numbers = {names[key]: plan._number_of(number, where) for key, number in found.items()}
+            answers[name] = {key: number for key, number in numbers.items() if number}
         return replace(plan, answers=answers)
 
     # --- how it shows itself
@@ -541,10 +605,38 @@ class ReadingPlan(Result):
         )
 
 
+def _saved(path: Path) -> dict[str, Any]:
+    """Return what a file of `ReadingPlan.save` holds, as far as its form goes."""
+    with open_text(path) as file:
+        text = file.read()
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} is not a plan that was saved: {error}.") from None
+    if not isinstance(content, dict) or content.get("format") != _FORMAT:
+        raise ValueError(f"{path} is not a plan that was saved by ReadingPlan.save.")
+    kinds = {
+        "fingerprint": str,
+        "n_documents": int,
+        "seed": int,
+        "documents": list,
+        "answers": dict,
+    }
+    for name, kind in kinds.items():
+        if type(content.get(name)) is not kind:
+            raise ValueError(f"{path} is not a plan that was saved: its {name} is damaged.")
+    if not 0 <= content["seed"] < 2**64 or not all(
+        type(found) is dict for found in content["answers"].values()
+    ):
+        raise ValueError(f"{path} is not a plan that was saved: its seed or answers are damaged.")
+    return content
+
+
 def _check_header(names: Iterable[str], whose: str) -> None:
-    lacking = [name for name in ("document", "answer") if name not in list(names)]
+    there = set(names)
+    lacking = [name for name in ("document", "answer") if name not in there]
     if lacking:
-        raise ValueError(f"{whose} has no column {lacking[0]!r}; it has {', '.join(names)}.")
+        raise ValueError(f"{whose} has no column {lacking[0]!r}; it has {listed(names)}.")
 
 
 def _written(found: Found) -> str:
@@ -614,7 +706,8 @@ def reading_plan(
     """
     if not isinstance(posterior, CountPosterior):
         raise TypeError(
-            f"reading_plan needs the counts (a CountPosterior), got {type(posterior).__name__}."
+            f"reading_plan needs the counts (a CountPosterior), got {type(posterior).__name__}. "
+            "For spans, count chunks in samples: count_tags(sentences, samples, 'chunk')."
         )
     if type(posterior) is not CountPosterior:
         raise TypeError(
