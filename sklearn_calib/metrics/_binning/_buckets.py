@@ -228,6 +228,7 @@ class ExactRows:
 
     def __init__(self, buckets: Buckets, wanted: Array, weighted: bool) -> None:
         self.buckets, self.weighted = buckets, weighted
+        self.wanted = wanted
         self._wanted = np.zeros(buckets.number, dtype=bool)
         self._wanted[wanted] = True
         # Bits of the prediction, shifted up by one to make room for the answer.
@@ -297,11 +298,10 @@ class ExactRows:
         """Send the rows, and the wanted buckets as a list."""
         self.settle()
         state = self.__dict__.copy()
-        state["_wanted"] = np.flatnonzero(self._wanted)
+        del state["_wanted"]
         return state
 
     def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
-        wanted = np.zeros(self.buckets.number, dtype=bool)
-        wanted[self._wanted] = True
-        self._wanted = wanted
+        self._wanted = np.zeros(self.buckets.number, dtype=bool)
+        self._wanted[self.wanted] = True

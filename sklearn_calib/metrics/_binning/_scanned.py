@@ -8,8 +8,10 @@ the places where they would be cut in memory.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +27,12 @@ _BITS, _MOST_BITS = 16, 18
 
 # Queries of buckets that are read one by one, at most.
 _MOST_EXACT = 12_000_000
+
+# Buckets of an octave for each of many labels.
+_LABEL_BITS = 12
+
+# Rows of a label that are few enough to be kept, and rows of all such labels at most.
+_FEW, _MOST_HELD = 50_000, 5_000_000
 
 # A scan has more rows than this for finer buckets to be worth their memory from the start.
 _MANY = 50_000_000
@@ -44,16 +52,19 @@ class ScannedQueries(SortedQueries):
 class ScanReader:
     """What has been read of a scan so far."""
 
-    def __init__(self, scan: QueryScan) -> None:
+    def __init__(self, scan: QueryScan, sums: BucketSums | None = None) -> None:
         self._scan = scan
-        bits = _BITS if scan.n_rows is None or scan.n_rows < _MANY else _BITS + 1
-        self._read_sums(bits)
+        if sums is not None:
+            self._take_sums(sums)
+            return
+        self._read_sums(_BITS if scan.n_rows is None or scan.n_rows < _MANY else _BITS + 1)
 
     def _read_sums(self, bits: int) -> None:
-        self._buckets = Buckets(bits)
-        weighted = self._scan.weighted
-        make = partial(BucketSums, self._buckets, weighted)
-        sums: BucketSums = self._scan.reduce(make, "sums of buckets")
+        make = partial(BucketSums, Buckets(bits), self._scan.weighted)
+        self._take_sums(self._scan.reduce(make, "sums of buckets"))
+
+    def _take_sums(self, sums: BucketSums) -> None:
+        self._buckets, weighted = sums.buckets, self._scan.weighted
         if sums.n_used == 0:
             raise ValueError(
                 "All queries have weight zero, so that no query is left."
@@ -84,25 +95,34 @@ class ScanReader:
     def resolved(self, rules: tuple[Rule, ...]) -> ScannedQueries:
         """Read again what these rules need to know one by one."""
         for attempt in itertools.count():
-            ordered = self.ordered
-            pool = ordered.pool
+            rows = self.open_rows(rules, attempt)
+            if rows is None:
+                break
+            self.accept(self._scan.reduce(rows, "queries at the edges of bins"))
+        return self.ordered
+
+    def open_rows(self, rules: tuple[Rule, ...], attempt: int) -> partial[ExactRows] | None:
+        """Return what makes the reduction of the rows that rules need, or None if all are known."""
+        while True:
+            pool = self.ordered.pool
             assert pool is not None
-            touched = np.unique(np.concatenate([rule.touched(ordered) for rule in rules]))
+            touched = np.unique(np.concatenate([rule.touched(self.ordered) for rule in rules]))
             open_runs = touched[pool.lump[touched]]
             if len(open_runs) == 0:
-                break
+                return None
             if attempt > 1:
                 # What was read did not settle it: look further around.
                 open_runs = _around(open_runs, pool.lump, 4**attempt)
             wanted = np.unique(pool.bucket[open_runs])
             room = np.cumsum(self._distinct[np.searchsorted(self._bucket, wanted)])
-            if room[-1] > _MOST_EXACT and self._buckets.bits < _MOST_BITS:
-                self._read_sums(min(_MOST_BITS, self._buckets.bits + 2))
-                continue
-            # As many as there is room for, from the left: bins depend on those before them.
-            wanted = wanted[: max(1, int(np.searchsorted(room, _MOST_EXACT, side="right")))]
-            self._read_rows(wanted, np.unique(pool.bucket[touched]))
-        return ordered
+            if room[-1] <= _MOST_EXACT or self._buckets.bits >= _MOST_BITS:
+                break
+            self._read_sums(min(_MOST_BITS, self._buckets.bits + 2))
+        if len(self._exact.key) > _MOST_EXACT:
+            self._forget(np.unique(pool.bucket[touched]))
+        # As many as there is room for, from the left: bins depend on those before them.
+        wanted = wanted[: max(1, int(np.searchsorted(room, _MOST_EXACT, side="right")))]
+        return partial(ExactRows, self._buckets, wanted, self._scan.weighted)
 
     @cached_property
     def _distinct(self) -> Array:
@@ -118,13 +138,10 @@ class ScanReader:
         same = variance <= 1e-12 * np.square(behind - least)
         return np.where(same, 2, self._count.sum(axis=1))
 
-    def _read_rows(self, wanted: Array, in_use: Array) -> None:
-        """Read the queries of the wanted buckets one by one; keep those in use."""
-        if len(self._exact.key) > _MOST_EXACT:
-            self._forget(in_use)
-        make = partial(ExactRows, self._buckets, wanted, self._scan.weighted)
-        found: ExactRows = self._scan.reduce(make, "queries at the edges of bins")
+    def accept(self, found: ExactRows) -> None:
+        """Take in the queries of buckets that were read one by one."""
         self._exact.merge(found)
+        wanted = found.wanted
         place = np.searchsorted(self._bucket, wanted)
         held = np.bincount(
             np.searchsorted(wanted, self._buckets.of(_prediction(found.key))[0]),
@@ -259,6 +276,113 @@ def sort_or_scan(queries: Queries | QueryScan, *, grouped: bool = False) -> Sort
             "them, or scan.collect() where all of them fit into memory."
         )
     return reader_of(queries).ordered
+
+
+class _LabelSums:
+    """Sums of buckets for each label, and all rows of labels that have few: a reduction."""
+
+    def __init__(self, weighted: bool) -> None:
+        self.weighted, self.n_rows, self._held = weighted, 0, 0
+        self.sums: dict[Any, BucketSums] = {}
+        self.rows: dict[Any, list[Queries]] = {}
+
+    def add(self, chunk: Queries) -> None:
+        self.n_rows += len(chunk)
+        for name, part in chunk.by_label():
+            plain = part.with_labels(None)
+            if name not in self.sums:
+                self.sums[name] = BucketSums(Buckets(_LABEL_BITS), self.weighted)
+                self.rows[name] = []
+            self.sums[name].add(plain)
+            self._keep(name, [plain])
+
+    def _keep(self, name: Any, parts: list[Queries]) -> None:
+        kept = self.rows.get(name)
+        if kept is None:
+            return
+        before = sum(map(len, kept))
+        more = sum(map(len, parts))
+        if before + more > _FEW or self._held + more > _MOST_HELD:
+            # Too many: their sums have to do.
+            self._held -= before
+            del self.rows[name]
+            return
+        kept += parts
+        self._held += more
+
+    def merge(self, other: _LabelSums) -> None:
+        self.n_rows += other.n_rows
+        for name, sums in other.sums.items():
+            if name not in self.sums:
+                self.sums[name] = BucketSums(Buckets(_LABEL_BITS), self.weighted)
+                self.rows[name] = []
+            self.sums[name].merge(sums)
+            if name in other.rows:
+                self._keep(name, other.rows[name])
+            elif name in self.rows:
+                self._held -= sum(map(len, self.rows.pop(name)))
+
+
+class _LabelRows:
+    """Single rows of each label: a reduction."""
+
+    def __init__(self, makers: dict[Any, partial[ExactRows]]) -> None:
+        self.rows = {name: make() for name, make in makers.items()}
+
+    def add(self, chunk: Queries) -> None:
+        for name, part in chunk.by_label():
+            if name in self.rows:
+                self.rows[name].add(part)
+
+    def merge(self, other: _LabelRows) -> None:
+        for name, rows in self.rows.items():
+            rows.merge(other.rows[name])
+
+
+def label_parts(
+    scan: QueryScan, rule: Callable[[SortedQueries], Rule]
+) -> list[tuple[Any, Queries | QueryScan]]:
+    """Return the queries of each label, in order of the labels: in memory where they are few.
+
+    All labels share the passes. `rule` says how the queries of a label will be
+    cut, so that what it needs is read for all of them at once.
+    """
+    if "labels" not in scan.cache:
+        found: _LabelSums = scan.reduce(partial(_LabelSums, scan.weighted), "sums of labels")
+        parts: dict[Any, Queries | QueryScan] = {}
+        for name in sorted(found.sums, key=_sortable):
+            sums = found.sums[name]
+            if name in found.rows:
+                parts[name] = Queries.concat(found.rows[name], shared_groups=True)
+                continue
+            part = scan.where(label=name)
+            part.n_rows = sums.n_rows
+            if sums.n_used:
+                part.cache["reader"] = ScanReader(part, sums)
+            parts[name] = part
+        scan.cache["labels"] = parts
+    parts = scan.cache["labels"]
+    readers = {
+        name: part.cache["reader"]
+        for name, part in parts.items()
+        if isinstance(part, QueryScan) and "reader" in part.cache
+    }
+    for attempt in itertools.count():
+        makers = {}
+        for name, reader in readers.items():
+            rows = reader.open_rows((rule(reader.ordered),), attempt)
+            if rows is not None:
+                makers[name] = rows
+        if not makers:
+            break
+        read: _LabelRows = scan.reduce(partial(_LabelRows, makers), "edges of bins of labels")
+        for name, rows_of_label in read.rows.items():
+            readers[name].accept(rows_of_label)
+    return list(parts.items())
+
+
+def _sortable(name: Any) -> tuple[str, Any]:
+    return (type(name).__name__, name)
 
 
 def reader_of(scan: QueryScan) -> ScanReader:

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn_calib._validation import Array, check_bin_options
 from sklearn_calib.metrics._binning._balanced import balanced_ends
 from sklearn_calib.metrics._binning._binned import BinnedQueries, bin_queries, cut
-from sklearn_calib.metrics._binning._rules import Balanced
+from sklearn_calib.metrics._binning._rules import Balanced, ByNumber, BySize, Rule
 from sklearn_calib.metrics._binning._scanned import sort_or_scan
 from sklearn_calib.metrics._binning._sorted import SortedQueries, sort_queries
 from sklearn_calib.metrics._inference._grouped import PairForm, grouped_moments, pair_form
@@ -159,6 +159,13 @@ def _checked(sample: Sample, n_bins: int | None) -> Sample:
             "estimate how much they vary; ask for fewer bins."
         )
     return sample
+
+
+def inference_rule(ordered: SortedQueries, bin_size: int | str, n_bins: int | None) -> Rule:
+    """Return the rule by which `make_sample` cuts a scan."""
+    if n_bins is not None:
+        return ByNumber(min(int(n_bins), len(ordered)))
+    return Balanced() if isinstance(bin_size, str) else BySize(int(bin_size), LEAST_ROWS)
 
 
 def _scanned_sample(scan: QueryScan, bin_size: int | str, n_bins: int | None) -> Sample:
