@@ -81,8 +81,10 @@ def null_score(bins: BinnedQueries, moments: ResidualMoments, form: PairForm | N
     score = _grouped_score(moments, form, sd)
     # Where few answers of a group go against their predictions, its residuals are far from
     # symmetric, and show little of their dependence: answers drawn together have a say as well.
+    if len(bins.queries) > _DEPENDENT_UP_TO or bins.queries.pool is not None:
+        return score
     rare = expected_surprises(bins.queries.q) < form.sums.shape[0]
-    if score > 0.0 and rare and len(bins.queries) <= _DEPENDENT_UP_TO:
+    if score > 0.0 and rare:
         score = min(score, _score_of(_dependent_pvalue(bins, form)))
     return score
 
