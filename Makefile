@@ -3,10 +3,16 @@
 
 PYTHON ?= python3
 JOBS ?= 2
+MINUTES ?= 5
 
 VENV := .venv
 PY := $(VENV)/bin/python
 PIP_INSTALL := $(PY) -m pip install -qq --disable-pip-version-check
+
+# Some systems ship Python without ensurepip, which venv needs.
+make_venv = $(PYTHON) -m venv $(1) >/dev/null 2>&1 || { \
+    rm -rf $(1) && $(PYTHON) -m venv --without-pip $(1) && \
+    $(PYTHON) -m pip --python $(1)/bin/python install -qq --disable-pip-version-check pip; }
 
 export MPLBACKEND := Agg
 
@@ -14,7 +20,7 @@ export MPLBACKEND := Agg
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .SECONDARY:
-.PHONY: help demo test docs lint format matrix bench clean
+.PHONY: help demo test docs lint format matrix fuzz dist bench clean
 
 # A virtual environment whose Python is gone is made again.
 $(shell test -x $(PY) || rm -rf $(VENV))
@@ -44,11 +50,24 @@ format: $(VENV)/.installed-test ## fix style where it can be fixed
 matrix: $(VENV)/.installed-nox ## run the tests on every supported scikit-learn
 	@$(PY) -m nox
 
+fuzz: $(VENV)/.installed-test ## try to break every reader, for MINUTES (5)
+	@$(PY) tests/fuzz.py --minutes $(MINUTES)
+
+dist: $(VENV)/.installed-build ## build wheel and source archive, and try the wheel without extras
+	@rm -rf dist build && mkdir build
+	@$(PY) -m build >build/log 2>&1 || { cat build/log; exit 1; }
+	@$(PY) -m twine check --strict dist/*
+	@$(call make_venv,build/bare)
+	@build/bare/bin/python -m pip install -qq --disable-pip-version-check dist/*.whl
+	@build/bare/bin/sklearn-calib report --help >/dev/null
+	@build/bare/bin/python -I tests/bare_install.py dist
+	@ls -l dist
+
 bench: $(VENV)/.installed-all ## measure speed against the peers that are installed
 	@$(PY) benchmarks/speed.py --quick
 
 clean: ## remove .venv and everything that was built
-	rm -rf $(VENV) .nox .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist demo_output
+	rm -rf $(VENV) .nox .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist demo_output fuzz_output
 	rm -rf docs/_build docs/_pages docs/_pictures docs/_tables docs/auto_examples docs/generated docs/sg_execution_times.rst
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -57,14 +76,17 @@ $(VENV)/.created:
 	    echo "sklearn-calib needs Python 3.11 or newer, and $(PYTHON) is not." \
 	        "Name one that is: make PYTHON=python3.11 $(MAKECMDGOALS)" >&2; exit 1; }
 	@echo "Creating the virtual environment $(VENV)"
-	@$(PYTHON) -m venv $(VENV) >/dev/null 2>&1 || { \
-	    rm -rf $(VENV) && $(PYTHON) -m venv --without-pip $(VENV) && \
-	    $(PYTHON) -m pip --python $(PY) install -qq --disable-pip-version-check pip; }
+	@$(call make_venv,$(VENV))
 	@touch $@
 
 $(VENV)/.installed-nox: $(VENV)/.created
 	@echo "Installing nox into $(VENV)"
 	@$(PIP_INSTALL) nox
+	@touch $@
+
+$(VENV)/.installed-build: $(VENV)/.created
+	@echo "Installing build and twine into $(VENV)"
+	@$(PIP_INSTALL) build twine
 	@touch $@
 
 $(VENV)/.installed-%: pyproject.toml $(VENV)/.created

@@ -173,7 +173,7 @@ def stages(articles: Path, parser: Path, n_texts: int, seed: int) -> dict[str, A
 class Variants:
     """Several rules at once: the keys of each with the name of the rule before them."""
 
-    def __init__(self, rules: dict[str, AgentRule]) -> None:
+    def __init__(self, rules: dict[Any, AgentRule]) -> None:
         self.rules = rules
 
     def bind(self, document: Document) -> Any:
@@ -189,7 +189,7 @@ class Variants:
         return ask
 
 
-def variants(verbs: list[str], nouns: list[str]) -> dict[str, dict[str, Any]]:
+def variants(nouns: list[str]) -> dict[str, dict[str, Any]]:
     """Return the options of the rules that are compared."""
     every = ["negated", "modal", "conditional"]
     return {
@@ -214,30 +214,35 @@ def variants(verbs: list[str], nouns: list[str]) -> dict[str, dict[str, Any]]:
 
 def filters(parsed: Path, seed: int, limit: int | None) -> dict[str, Any]:
     """Count events with each option of the rule, on the same samples."""
+    lists = {
+        "attack": (["attack"], ["attack"]),
+        "attack-like": (ATTACK_LIKE, ["attack", "bombing", "invasion", "raid", "shelling"]),
+    }
+    rules = {
+        (name, option): AgentRule(country_lexicon(), verbs, **keywords)
+        for name, (verbs, nouns) in lists.items()
+        for option, keywords in variants(nouns).items()
+    }
+    every = Variants(rules)
     documents = list(islice(read_conllu(parsed), limit))
-    model = load_antecedent_model("english")
-    found: dict[str, Any] = {"documents": len(documents)}
-    for name, verbs, nouns in (
-        ("attack", ["attack"], ["attack"]),
-        ("attack-like", ATTACK_LIKE, ["attack", "bombing", "invasion", "raid", "shelling"]),
-    ):
-        options = variants(verbs, nouns)
-        rules = {each: AgentRule(country_lexicon(), verbs, **o) for each, o in options.items()}
-        posterior = count_corpus(
-            documents, model, Variants(rules), n_samples=N_SAMPLES, period=None, random_state=seed,
-            verbose=1,
-        )  # fmt: skip
-        probability = posterior.hits.mean
-        rule_of = np.array([key[0] for key in posterior.keys], dtype=object)[posterior.hit_key]
-        rows = {}
-        for each in rules:
-            mine = probability[rule_of == each]
-            rows[each] = {
+    # Where no rule can hold there is nothing to sample.
+    some = [document for document in documents if every.bind(document) is not None]
+    posterior = count_corpus(
+        some, load_antecedent_model("english"), every, n_samples=N_SAMPLES, period=None,
+        random_state=seed, verbose=1,
+    )  # fmt: skip
+    found: dict[str, Any] = {"documents": len(documents), "n_samples": N_SAMPLES}
+    probability = posterior.hits.mean
+    for name in lists:
+        found[name] = {}
+        for option in variants([]):
+            keys = [k for k, key in enumerate(posterior.keys) if key[0] == (name, option)]
+            mine = probability[np.isin(posterior.hit_key, keys)]
+            found[name][option] = {
                 "expected": round(float(mine.sum()), 1),
                 "likely": int((mine >= 0.5).sum()),
                 "uncertain": int(((mine > 0.05) & (mine < 0.95)).sum()),
             }
-        found[name] = rows
     return found
 
 

@@ -1,6 +1,7 @@
 """What the README shows is what happens."""
 
 import io
+import json
 import re
 import runpy
 import shlex
@@ -79,3 +80,11 @@ def test_make_targets_of_the_readme_exist():
     assert {"demo", "test"} <= named
     for target in named:
         assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE)
+
+
+def test_the_table_of_bad_input_is_what_was_measured():
+    script = ROOT / "benchmarks" / "bad_input.py"
+    results = json.loads((ROOT / "benchmarks" / "results" / "bad_input.json").read_text())
+    table = runpy.run_path(str(script))["readme_table"](results)
+    assert len(results["packages"]) == 8
+    assert table in README.read_text(encoding="utf-8")

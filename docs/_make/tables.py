@@ -694,6 +694,28 @@ def small(value: float) -> str:
     return "< .001" if value < 0.001 else f"{value:.3f}"
 
 
+def training_summary(found: Row) -> str:
+    """Return log loss and error of each corpus: the usual way, chosen, mended, trained for it."""
+    ways = [
+        ("the usual way", "likelihood", "accuracy", "raw"),
+        ("chosen for it", "likelihood", "calibration", "raw"),
+        ("mended", "likelihood", "accuracy", "temperature"),
+        *((f"{OBJECTIVES[o]}", o, "accuracy", "raw") for o in list(OBJECTIVES)[1:]),
+        *((f"{OBJECTIVES[o]}, mended", o, "accuracy", "temperature") for o in list(OBJECTIVES)[1:]),
+    ]
+    rows = {
+        (row["corpus"], row["objective"], row["chosen_by"], row["treatment"]): row
+        for row in found["experiment"]
+    }
+    corpora = list(dict.fromkeys(row["corpus"] for row in found["experiment"]))
+    body = []
+    for name, *way in ways:
+        own = [rows[corpus, *way] for corpus in corpora]
+        body.append((name, *(f"{row['log_loss']:.3f}; {row['error']:.4f}" for row in own)))
+    title = "Log loss of a token, and calibration error of all tags, on the test sentences"
+    return table(title, ("", *corpora), body)
+
+
 def training_experiment(found: Row) -> str:
     """Return one table for each corpus."""
     sizes = found["sentences"]
@@ -1150,7 +1172,7 @@ MAKERS: tuple[Maker, ...] = (
     ),
     *(
         (function.__name__, "training.json", function, "benchmarks/training.py")
-        for function in (training_experiment, training_tags, training_speed)
+        for function in (training_summary, training_experiment, training_tags, training_speed)
     ),
 )
 

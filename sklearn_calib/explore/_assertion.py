@@ -25,13 +25,19 @@ _NEGATIVE = _words(
     "abandon avert avoid ban cancel decline deny doubt fail foil forbid forgo prevent prohibit "
     "refrain refuse reject thwart"
 )
-_HYPOTHETICAL = _words(
-    "advocate aim allow anticipate ask authorise authorize call chance consider contemplate danger "
-    "demand discuss expect expectation fear hope intend intention likelihood mull option order "
-    "permit plan possibility postpone predict prediction prepare preparation promise propose "
-    "proposal prospect recommend risk speculate speculation suggest suggestion talk tell threat "
-    "threaten urge vow want warn warning wish"
+_INTENDED = _words(
+    "advocate aim anticipate chance consider contemplate danger demand expect expectation fear "
+    "hope intend intention likelihood mull option plan possibility postpone predict prediction "
+    "preparation prepare promise proposal propose prospect recommend risk threat threaten urge vow "
+    "want wish"
 )
+# Words that say so of what follows a preposition, "a call for an attack", but not of a clause:
+# "warned us that they attacked".
+_SPOKEN = _words(
+    "ask authorise authorize call discuss order speculate speculation suggest suggestion talk "
+    "warn warning"
+)
+_PREPOSITIONS = _words("of for from about against")
 # "began to attack" is no intention.
 _ACTUAL = _words("begin cause come continue force go help manage proceed start use")
 _HYPOTHETICAL_ADJECTIVES = _words(
@@ -120,17 +126,19 @@ def _is_complement(tree: Tree, token: int) -> bool:
     """Tell whether what governs a token says something about whether it happens."""
     relation = tree.relations[token]
     if relation == "advcl":  # "kept from attacking", but not "threatened them by attacking"
-        return tree.is_infinitive(token) or bool(tree.marks(token) & _words("of from for against"))
-    return relation in ("xcomp", "ccomp", "acl", "obj", "nsubj:pass", "obl", "nmod")
+        return tree.is_infinitive(token) or bool(tree.marks(token) & _PREPOSITIONS)
+    if relation in ("obl", "nmod"):  # "the threat of an attack", but not "after the attack"
+        return bool(tree.case(token) & _PREPOSITIONS)
+    return relation in ("xcomp", "ccomp", "acl", "obj", "nsubj:pass")
 
 
 def _of_governor(tree: Tree, token: int) -> set[str]:
     """Return the doubts that the word expresses on which a token depends."""
-    above = tree.lemmas[tree.heads[token]]
+    relation, above = tree.relations[token], tree.lemmas[tree.heads[token]]
     found = set()
     if above in _NEGATIVE:
         found.add("negated")
-    if above in _HYPOTHETICAL:
+    if above in _INTENDED or (above in _SPOKEN and relation in ("obl", "nmod")):
         found.add("modal")
     # "in case of an attack", "in the event of an attack"
     if above in ("case", "event") and "of" in tree.case(token):

@@ -42,6 +42,11 @@ def is_hashable(value: object) -> bool:
     return True
 
 
+def key_name(key: Hashable) -> str:
+    """Return a key as people read it: the parts of a tuple with dots between them."""
+    return " · ".join(map(str, key)) if isinstance(key, tuple) else str(key)
+
+
 def check_keys(keys: Iterable[Hashable]) -> tuple[Hashable, ...]:
     """Return a user's list of keys, refusing a single one and repeats."""
     if isinstance(keys, (str, bytes)) or not isinstance(keys, Iterable):

@@ -62,8 +62,8 @@ def write_page(
     found = listed(plain, plan, read, n_keys)
     texts: list[tuple[int, str]] = []
     if documents is not None:
-        kept = kept_texts(documents, plain.documents, found.documents, n_texts)
-        texts = TextMaker(model, rule, parse)(kept)
+        make = TextMaker(model, rule, parse)
+        texts = kept_texts(documents, plain.documents, found.documents, n_texts, make)
     name = _title(plain) if title is None else str(title)
     data = counts_data(plain, better, found, level)
     data["plan"] = None if plan is None else plan_data(plan, found)

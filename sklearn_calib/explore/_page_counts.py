@@ -10,6 +10,7 @@ import numpy as np
 from sklearn_calib._results import percent
 from sklearn_calib._validation import Array
 from sklearn_calib.explore._corrected import CorrectedPosterior
+from sklearn_calib.explore._keys import key_name
 from sklearn_calib.explore._periods import PERIODS, longer_periods
 from sklearn_calib.explore._posterior import CountPosterior
 from sklearn_calib.explore._reading_plan import ReadingPlan
@@ -150,7 +151,7 @@ def counts_data(
         "level": percent(level),
         "condition": plain.condition,
         "correctedCondition": None if corrected is None else corrected.condition,
-        "keys": [str(plain.keys[i]) for i in found.keys],
+        "keys": [key_name(plain.keys[i]) for i in found.keys],
         "otherKeys": len(plain.keys) - len(found.keys),
         "several": plain.hits.several,
         "samples": plain.n_samples,
@@ -249,7 +250,9 @@ def plan_data(plan: ReadingPlan, found: Listed) -> dict[str, Any]:
     return {
         "fingerprint": f"{plain.fingerprint}-{plan.seed}",
         "documents": [names[name] for name in plan.documents],
+        # As the file of answers names them, and as people read them.
         "keys": list(plan._key_names),
+        "names": [key_name(key) for key in plan._key_names.values()],
         "question": [names[name] for name in questions["document"]],
         "period": questions["period"],
         "title": questions["title"],

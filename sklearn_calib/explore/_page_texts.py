@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -16,7 +15,7 @@ from sklearn_calib.coref import Document
 from sklearn_calib.coref._clusters import best_entities, draw_entities, links, pair_counts
 from sklearn_calib.coref._parse_texts import Parse, as_parser
 from sklearn_calib.coref._raw_text import RawText, as_raw_text, is_raw_text
-from sklearn_calib.explore._keys import as_keys
+from sklearn_calib.explore._keys import as_keys, key_name
 from sklearn_calib.explore._rule_answers import EntityRule, distinct_entities
 
 # Bytes of all texts with what is marked in them; the rest of a page needs a few megabytes.
@@ -37,30 +36,90 @@ _ENTITIES, _RARE = 3, 0.05
 Documents = Iterable[Any] | Callable[[], Iterable[Any]]
 
 
-class Kept(NamedTuple):
-    """A text that is wanted: its rank, its place among the documents counted, and itself."""
-
-    rank: int
-    place: int
-    item: Document | RawText
-
-
 def kept_texts(
-    documents: Documents, names: Sequence[str], wanted: Array, n_texts: int
-) -> list[Kept]:
-    """Read documents once more, and keep those that are wanted most.
+    documents: Documents,
+    names: Sequence[str],
+    wanted: Array,
+    n_texts: int,
+    make: Callable[[list[Document | RawText]], list[str]],
+) -> list[tuple[int, str]]:
+    """Read documents once more, and return what is shown of those that are wanted most.
 
-    `names` are the documents that were counted, and `wanted` the places of those
-    whose texts are wanted, in this order. What is kept never takes much more
-    memory than a page may hold.
+    Parameters
+    ----------
+    documents : iterable or callable
+        The documents, in any order.
+    names : sequence of str
+        The documents that were counted.
+    wanted : ndarray of int
+        Places of the documents whose texts are wanted, in this order.
+    n_texts : int
+        How many of them at most. There are fewer where they do not fit into a page.
+    make : callable
+        Makes what is shown of some documents.
+
+    Returns
+    -------
+    list of (int, str)
+        Place and text of each, in the order in which they are wanted. No more than
+        this and a few documents is ever held.
     """
     rank = {int(place): i for i, place in enumerate(wanted[:n_texts])}
+    shelf = _Shelf()
+    waiting: list[tuple[int, int, Document | RawText]] = []
+
+    def flush() -> None:
+        for (at, place, _), text in zip(waiting, make([w[2] for w in waiting]), strict=True):
+            shelf.add(at, place, text)
+        waiting.clear()
+
+    for place, item in _counted(documents, names):
+        at = rank.get(place)
+        if at is not None and shelf.takes(at):
+            waiting.append((at, place, item))
+            if len(waiting) == _BATCH:
+                flush()
+    flush()
+    return shelf.texts()
+
+
+class _Shelf:
+    """Holds as many texts as fit: those of the first ranks, whatever the order they come in.
+
+    Whatever is wanted less than a text for which there was no room has none either.
+    So the last rank that fits is the same for every order.
+    """
+
+    def __init__(self) -> None:
+        self.heap: list[tuple[int, int, str]] = []
+        self.room = MOST_BYTES
+        self.refused: int | None = None
+
+    def takes(self, rank: int) -> bool:
+        return self.refused is None or rank < self.refused
+
+    def add(self, rank: int, place: int, text: str) -> None:
+        if not self.takes(rank):
+            return
+        heapq.heappush(self.heap, (-rank, place, text))
+        self.room -= len(text.encode())
+        while self.room < 0:
+            last, _, dropped = heapq.heappop(self.heap)
+            self.refused = -last
+            self.room += len(dropped.encode())
+
+    def texts(self) -> list[tuple[int, str]]:
+        return [(place, text) for _, place, text in sorted(self.heap, reverse=True)]
+
+
+def _counted(
+    documents: Documents, names: Sequence[str]
+) -> Iterator[tuple[int, Document | RawText]]:
+    """Yield the documents that were counted, each with its place; others are passed over."""
     places: dict[str, list[int]] = {}
     for place in range(len(names) - 1, -1, -1):
         places.setdefault(names[place], []).append(place)
-    heap: list[tuple[int, int, Kept]] = []
-    total, known, refused = 0, 0, n_texts
-    number = -1
+    number, known = -1, False
     for number, source in enumerate(_opened(documents)):
         item = source() if callable(source) else source
         if is_raw_text(item):
@@ -70,27 +129,15 @@ def kept_texts(
                 "documents must hold Document objects, or texts as `parse_texts` takes them; entry "
                 f"{number} is a {type(item).__name__}."
             )
-        if not places.get(item.id):
-            continue
-        known += 1
-        place = places[item.id].pop()
-        at = rank.get(place, n_texts)
-        if at >= refused:
-            continue
-        size = min(_size(item), _MOST_CHARACTERS)
-        heapq.heappush(heap, (-at, size, Kept(at, place, item)))
-        total += size
-        while total > MOST_BYTES:
-            # Whatever is wanted less than a text without room has none either.
-            last, size, _ = heapq.heappop(heap)
-            refused, total = -last, total - size
+        if places.get(item.id):
+            known = True
+            yield places[item.id].pop(), item
     if not known:
         got = "no documents" if number < 0 else f"{number + 1:,} documents of other names"
         raise ValueError(
             f"documents gave {got}: pass those that were counted, as a list or as a function that "
             "returns an iterator. A generator that was counted is used up."
         )
-    return sorted(entry[2] for entry in heap)
 
 
 def _opened(documents: Documents) -> Iterable[Any]:
@@ -103,20 +150,10 @@ def _opened(documents: Documents) -> Iterable[Any]:
     return found
 
 
-def _size(item: Document | RawText) -> int:
-    """Return about how many bytes a text has."""
-    if isinstance(item, RawText):
-        return len(item.text)
-    if item.text is not None:
-        return len(item.text)
-    return sum(map(len, item.tokens)) + len(item.tokens)
-
-
-@dataclass(frozen=True, eq=False)
 class TextMaker:
-    """Makes what a page shows of a document.
+    """Makes what a page shows of documents.
 
-    Attributes
+    Parameters
     ----------
     model : object or None
         A coreference model; without one, every mention stands alone.
@@ -126,30 +163,20 @@ class TextMaker:
         Parses texts that are not parsed yet.
     """
 
-    model: Any
-    rule: EntityRule | None
-    parse: Parse | None
+    def __init__(self, model: Any, rule: EntityRule | None, parse: Parse | None) -> None:
+        self.model = model
+        self.rule = rule
+        self.parser = None if parse is None else as_parser(parse)
 
-    def __call__(self, kept: Sequence[Kept]) -> list[tuple[int, str]]:
-        """Return place and JSON of each text, in order, as long as there is room."""
-        found: list[tuple[int, str]] = []
-        room = MOST_BYTES
-        parser = None if self.parse is None else as_parser(self.parse)
-        for start in range(0, len(kept), _BATCH):
-            batch = kept[start : start + _BATCH]
-            items: dict[int, Document | RawText] = {each.place: each.item for each in batch}
-            raw = {at: item for at, item in items.items() if isinstance(item, RawText)}
-            if parser is not None and raw:
-                for at, parsed in zip(raw, parser(list(raw.values())), strict=True):
-                    if isinstance(parsed, Document):  # else its text is shown as it is
-                        items[at] = parsed
-            for each in batch:
-                text = json_text(self._data(items[each.place]))
-                room -= len(text.encode())
-                if room < 0:
-                    return found
-                found.append((each.place, text))
-        return found
+    def __call__(self, items: list[Document | RawText]) -> list[str]:
+        """Return the JSON of each document."""
+        raw = {i: item for i, item in enumerate(items) if isinstance(item, RawText)}
+        shown = dict(enumerate(items))
+        if self.parser is not None and raw:
+            for i, parsed in zip(raw, self.parser(list(raw.values())), strict=True):
+                if isinstance(parsed, Document):  # else its text is shown as it is
+                    shown[i] = parsed
+        return [json_text(self._data(item)) for item in shown.values()]
 
     def _data(self, item: Document | RawText) -> dict[str, Any]:
         if isinstance(item, RawText):
@@ -187,22 +214,30 @@ _CLOSING = frozenset([*",.;:!?)]}%'\u2019\u201d", "n't", "'s", "'re", "'ve", "'l
 _OPENING = frozenset("([{$\u2018\u201c")
 
 
+def _joined(document: Document) -> tuple[str, Array]:
+    """Return the tokens as a text, a sentence on each line, and where each token stands."""
+    starts = set(document.sentence_starts.tolist())
+    parts: list[str] = []
+    spans: list[tuple[int, int]] = []
+    at, glued, quoted = 0, True, False
+    for i, token in enumerate(document.tokens):
+        quoted = quoted and i not in starts
+        # The second of two straight quotation marks closes what the first opened.
+        closes = token in _CLOSING or (token == '"' and quoted)
+        space = "\n" if i and i in starts else "" if glued or closes else " "
+        quoted ^= token == '"'
+        glued = token in _OPENING or (token == '"' and quoted)
+        parts += [space, token]
+        spans.append((at + len(space), at + len(space) + len(token)))
+        at = spans[-1][1]
+    return "".join(parts), np.array(spans, dtype=np.intp).reshape(-1, 2)
+
+
 def _written(document: Document) -> _Written:
     """Return a document's text, or one that is made from its tokens."""
-    if document.text is not None:
-        text, offsets = document.text, document.offsets
-    else:
-        parts: list[str] = []
-        spans, at = [], 0
-        starts = set(document.sentence_starts.tolist())
-        before = ""
-        for i, token in enumerate(document.tokens):
-            space = "" if i == 0 or token in _CLOSING or before in _OPENING else " "
-            space = "\n" if i and i in starts else space
-            parts += [space, token]
-            spans.append((at + len(space), at + len(space) + len(token)))
-            at, before = spans[-1][1], token
-        text, offsets = "".join(parts), np.array(spans, dtype=np.intp).reshape(-1, 2)
+    text, offsets = document.text, document.offsets
+    if text is None:
+        text, offsets = _joined(document)
     cut = len(text) > _MOST_CHARACTERS
     if cut:
         text = text[:_MOST_CHARACTERS]
@@ -284,7 +319,7 @@ def _reasons(
             matches = [m for m in _explained(rule, document, members) if m.key == key]
             reasons.append(
                 {
-                    "key": str(key),
+                    "key": key_name(key),
                     "best": chosen,
                     "share": times / len(analysis.samples),
                     "samples": len(analysis.samples),

@@ -215,7 +215,7 @@ def count(options: argparse.Namespace) -> None:
             on_error=options.on_error,
             n_jobs=options.jobs,
             total=None if options.quiet else corpus.count(),
-            verbose=0 if options.quiet else 1 + sys.stderr.isatty(),
+            verbose=0 if options.quiet else 1,
             checkpoint=options.checkpoint,
             random_state=options.seed,
         )

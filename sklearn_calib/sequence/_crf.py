@@ -33,8 +33,8 @@ from sklearn_calib.sequence._packing import starts_of
 from sklearn_calib.sequence._tagger import SequenceTagger
 from sklearn_calib.sequence._token_features import (
     FEATURES,
+    WordColumns,
     WordFeatures,
-    by_head,
     feature_index,
     read_features,
     ready_matrix,
@@ -295,8 +295,8 @@ class CRFTagger(SequenceTagger):
             named = _named_features(self.features)
             check_tokens(sentences)
             attributes = named.names(flatten(sentences))
-            index = {name: i for i, name in enumerate(attributes)}
-            return TokenMatrix(named.factors(sentences, by_head(index), len(index))), attributes
+            columns = WordColumns(named, {name: i for i, name in enumerate(attributes)})
+            return TokenMatrix(named.factors(sentences, columns)), attributes
         ready = self._ready_features(sentences, self.features)
         index = feature_index(ready)
         return TokenMatrix([ready_matrix(ready, index)]), list(index)
@@ -401,7 +401,7 @@ class CRFTagger(SequenceTagger):
         model = self._model
         if isinstance(self._features, str):
             named = _named_features(self._features)
-            return named.scores(sentences, model.heads, model.weights)
+            return named.scores(sentences, model.columns(named), model.weights)
         ready = ready_matrix(self._ready_features(sentences, self._features), model.attributes)
         if self._wrapped and ready.nnz == 0 and model.attributes:
             warnings.warn(

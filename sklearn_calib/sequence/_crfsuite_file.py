@@ -20,7 +20,7 @@ from scipy import sparse
 
 from sklearn_calib._validation import Array
 from sklearn_calib._validation_sequences import MAX_SCORE
-from sklearn_calib.sequence._token_features import Heads, by_head
+from sklearn_calib.sequence._token_features import WordColumns, WordFeatures
 
 __all__ = ["CRFModel", "parse_model"]
 
@@ -67,12 +67,17 @@ class CRFModel:
     seen: Array
 
     @cached_property
-    def heads(self) -> Heads:
-        """The rows of attributes that are named by a head and a value, such as "+1:w=the"."""
-        return by_head(self.attributes)
+    def _columns(self) -> dict[WordFeatures, WordColumns]:
+        return {}
+
+    def columns(self, features: WordFeatures) -> WordColumns:
+        """Return where the attributes of words are, as far as features make them."""
+        if features not in self._columns:
+            self._columns[features] = WordColumns(features, self.attributes)
+        return self._columns[features]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "heads"}
+        return {name: value for name, value in vars(self).items() if name != "_columns"}
 
 
 def parse_model(data: bytes, name: str = "This") -> CRFModel:

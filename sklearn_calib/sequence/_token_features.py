@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import numbers
 import re
+from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain, repeat
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,9 @@ from sklearn_calib.sequence._packing import starts_of
 
 __all__ = [
     "FEATURES",
+    "WordColumns",
     "WordFeatures",
     "attributes_of",
-    "by_head",
     "feature_index",
     "read_features",
     "ready_matrix",
@@ -56,10 +57,13 @@ def _ends(word: str) -> list[str]:
     return [word[-n:] for n in range(1, min(4, len(word)) + 1)]
 
 
-# Each part of a word is a function that returns its values, mostly one. Words come again and
-# again, in one text and from text to text, and so their parts are remembered.
+# How many words are remembered before all are forgotten.
+_REMEMBERED = 2**16
+
+# Each part of a word is a function that returns its values, mostly one. Several distances ask for
+# the same parts of a word.
 PARTS: dict[str, Callable[[str], Sequence[str]]] = {
-    name: lru_cache(maxsize=2**16)(function)
+    name: lru_cache(maxsize=2**12)(function)
     for name, function in {
         "w": lambda word: (word,),
         "lower": lambda word: (word.lower(),),
@@ -70,18 +74,6 @@ PARTS: dict[str, Callable[[str], Sequence[str]]] = {
         "end": lambda word: (word[-3:],),
     }.items()
 }
-
-# Attributes by what they are about: the row of each value of, say, "-1:lower".
-Heads = Mapping[str, Mapping[str, int]]
-
-
-def by_head(index: Mapping[str, int]) -> Heads:
-    """Return the rows of attributes by the part before the first "=", and the value after it."""
-    heads: dict[str, dict[str, int]] = {}
-    for name, row in index.items():
-        head, _, value = name.partition("=")
-        heads.setdefault(head, {})[value] = row
-    return heads
 
 
 class WordFeatures:
@@ -120,8 +112,12 @@ class WordFeatures:
 
     def names(self, words: Iterable[str]) -> list[str]:
         """Return every attribute that some token with these words around it may have."""
-        number = dict.fromkeys(words)
-        values = {part: _values(part, number)[2] for part in set(chain(*self.templates.values()))}
+        distinct = list(dict.fromkeys(words))
+        every = set(chain(*self.templates.values()))
+        values = {
+            part: list(dict.fromkeys(chain.from_iterable(map(PARTS[part], distinct))))
+            for part in every
+        }
         found: dict[str, None] = {}
         for offset, parts in self.templates.items():
             at = self._prefix(offset)
@@ -130,9 +126,7 @@ class WordFeatures:
                 found.update(dict.fromkeys(_c_string(f"{at}{part}={v}") for v in values[part]))
         return list(found)
 
-    def factors(
-        self, sentences: Sequence[Sequence[str]], heads: Heads, n_attributes: int
-    ) -> tuple[Any, Any]:
+    def factors(self, sentences: Sequence[Sequence[str]], columns: WordColumns) -> tuple[Any, Any]:
         """Return two sparse matrices whose product has one row per token, one column per attribute.
 
         The first says which words stand around each token; the second, which
@@ -146,31 +140,94 @@ class WordFeatures:
         lengths = np.array([len(sentence) for sentence in sentences])
         length = np.repeat(lengths, lengths)
         position = np.arange(len(words)) - np.repeat(starts_of(lengths), lengths)
-        parts = {part: _values(part, number) for part in set(chain(*self.templates.values()))}
-        # A row for each distance and word, and one for a place outside the sentence.
-        size, distances = len(number) + 1, len(self.templates)
-        rows, columns = [], []
+        distances = len(self.templates)
+        # The last word is that of a place outside the sentence.
         there = np.full((len(words), distances), len(number))
-        for k, (offset, names) in enumerate(self.templates.items()):
-            at = self._prefix(offset)
-            rows.append(np.array([k * size + len(number)]))
-            columns.append(_columns([""], heads.get(f"{at}edge", {})))
-            for name in names:
-                who, which, values = parts[name]
-                rows.append(k * size + who)
-                columns.append(_columns(values, heads.get(f"{at}{name}", {}))[which])
+        for k, offset in enumerate(self.templates):
             inside = np.flatnonzero((position + offset >= 0) & (position + offset < length))
             there[inside, k] = word[inside + offset]
-        there += size * np.arange(distances)
+        there *= distances
+        there += np.arange(distances)
+        table = columns.table(number)
         ends = np.arange(0, there.size + 1, distances)
-        shape = (len(words), size * distances)
-        around = sparse.csr_matrix((np.ones(there.size), there.ravel(), ends), shape=shape)
-        return around, _indicators(rows, columns, (size * distances, n_attributes))
+        shape = (len(words), table.shape[0])
+        return sparse.csr_matrix((np.ones(there.size), there.ravel(), ends), shape=shape), table
 
-    def scores(self, sentences: Sequence[Sequence[str]], heads: Heads, weights: Any) -> Array:
+    def scores(
+        self, sentences: Sequence[Sequence[str]], columns: WordColumns, weights: Any
+    ) -> Array:
         """Return the summed weights of each token's attributes, one row per token."""
-        around, table = self.factors(sentences, heads, weights.shape[0])
+        around, table = self.factors(sentences, columns)
         return around @ (table @ weights).toarray()
+
+
+class WordColumns:
+    """Which attributes of a model a word has at each distance.
+
+    Words come again and again, in one text and from text to text, and finding
+    their attributes takes longer than adding up the weights. So they are
+    remembered, as bytes: to join thousands of them takes no time.
+
+    Parameters
+    ----------
+    features : WordFeatures
+        What attributes are about.
+    attributes : mapping of str to int
+        The column of each attribute of the model.
+    """
+
+    def __init__(self, features: WordFeatures, attributes: Mapping[str, int]) -> None:
+        self.n_attributes = len(attributes)
+        # The values of each head: of "+1:lower", say, in "+1:lower=the".
+        heads: dict[str, dict[str, int]] = {}
+        for name, column in attributes.items():
+            head, _, value = name.partition("=")
+            heads.setdefault(head, {})[value] = column
+        self._parts = []
+        edges = []
+        for offset, names in features.templates.items():
+            at = features._prefix(offset)
+            self._parts.append([(PARTS[n], heads.get(f"{at}{n}", {}).get) for n in names])
+            edge = heads.get(f"{at}edge", {}).get("")
+            edges.append([] if edge is None else [edge])
+        self._edge = _as_bytes(edges)
+        self._known: dict[str, tuple[bytes, bytes]] = {}
+
+    def table(self, words: Collection[str]) -> Any:
+        """Return a matrix of ones: rows of each word, one for each distance, and of the edge."""
+        known = self._known
+        unknown = [word for word in words if word not in known]
+        if len(unknown) + len(known) > _REMEMBERED:
+            self._known = known = {}
+            unknown = list(words)
+        for word in unknown:
+            known[word] = _as_bytes(self._find(word))
+        found = [*map(known.__getitem__, words), self._edge]
+        sizes = b"".join([entry[0] for entry in found])
+        joined = b"".join([entry[1] for entry in found])
+        columns = np.frombuffer(joined, dtype=np.intc)
+        ends = np.zeros(len(sizes) + 1, dtype=np.int32)
+        np.cumsum(np.frombuffer(sizes, dtype=np.uint8), out=ends[1:])
+        shape = (len(sizes), self.n_attributes)
+        return sparse.csr_matrix((np.ones(len(columns)), columns, ends), shape=shape)
+
+    def _find(self, word: str) -> list[list[int]]:
+        """Return the columns of a word at each distance; what the model lacks is left out."""
+        as_kept = _c_string if "\0" in word else str
+        return [
+            [
+                place
+                for values, column in parts
+                for value in values(word)
+                if (place := column(as_kept(value))) is not None
+            ]
+            for parts in self._parts
+        ]
+
+
+def _as_bytes(columns: list[list[int]]) -> tuple[bytes, bytes]:
+    """Return how many columns there are at each distance, and all of them."""
+    return bytes(map(len, columns)), array("i", chain.from_iterable(columns)).tobytes()
 
 
 FEATURES = {
@@ -185,30 +242,6 @@ FEATURES = {
         }
     ),
 }
-
-
-def _values(part: str, words: Iterable[str]) -> tuple[Array, Array, list[str]]:
-    """Return the word and the value behind each entry, and the distinct values."""
-    entries = [PARTS[part](word) for word in words]
-    values = list(chain.from_iterable(entries))
-    number = {value: i for i, value in enumerate(dict.fromkeys(values))}
-    which = np.fromiter(map(number.__getitem__, values), np.intp, len(values))
-    sizes = np.fromiter(map(len, entries), np.intp, len(entries))
-    return np.repeat(np.arange(len(entries)), sizes), which, list(number)
-
-
-def _columns(values: list[str], index: Mapping[str, int]) -> Array:
-    """Return the column of each value; -1 for one that the model lacks."""
-    if "\0" in "".join(values):
-        values = [_c_string(value) for value in values]
-    return np.fromiter(map(index.get, values, repeat(-1)), np.intp, len(values))
-
-
-def _indicators(rows: list[Array], columns: list[Array], shape: tuple[int, int]) -> Any:
-    """Return a matrix of ones; a column of -1 stands for none."""
-    row, column = np.concatenate(rows), np.concatenate(columns)
-    keep = column >= 0
-    return sparse.csr_matrix((np.ones(keep.sum()), (row[keep], column[keep])), shape=shape)
 
 
 def _c_string(name: str) -> str:

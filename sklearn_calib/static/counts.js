@@ -324,7 +324,7 @@
         drawList();
         list.querySelectorAll("ol.documents button")[before].focus();
       }}, `Show ${Math.min(more, PAGE)} more of ${plural(found.length, "document")}`) : "",
-      left ? make("p", {class: "soft"}, `${plural(left, "more document")} with little to say ${left === 1 ? "is" : "are"} not listed; together they add ${amount(adds)} to the expected count.`) : "",
+      left ? make("p", {class: "soft"}, `${plural(left, "more document")} with little to say ${left === 1 ? "is" : "are"} not listed; ${state.corrected ? "given the model" : "together"} they add ${amount(adds)} to the expected count.`) : "",
       others > 0 ? make("p", {class: "soft"}, `In ${found.length + left ? "the other " : ""}${plural(others, "document")} the model found nothing of the kind${state.corrected && s.mean[k][i] > 0 ? "; what it may have missed there is part of the corrected count" : ""}.`) : "");
   }
   list.addEventListener("keydown", event => {
@@ -366,7 +366,7 @@
     const word = i => content.text.slice(mentions[i][0], mentions[i][1]).replace(/\s+/g, " ");
     const spans = mentions.map(([start, end, entity], i) => ({start, end, node: () => {
       const node = make("span", entity < 0 ? {class: "m", "data-i": i}
-        : {class: "m e", "data-i": i, style: `--h:${HUES[entity % HUES.length]}`});
+        : {class: "m e", "data-i": i, "data-e": entity + 1, style: `--h:${HUES[entity % HUES.length]}`});
       nodes[i].push(node);
       return node;
     }}));
@@ -403,7 +403,7 @@
     const rest = () => {
       clear();
       panel.replaceChildren(make("p", {class: "soft"}, !mentions.length ? "No mentions are known in this text."
-        : `${content.annotated ? "Colours show annotated entities." : "Colours show the entities of the single best analysis."}`
+        : `${content.annotated ? "Colours and numbers show annotated entities." : "Colours and numbers show the entities of the single best analysis."}`
           + `${links ? " Point at a mention, or move between mentions with the arrow keys, to see the probability of each link." : ""}`));
     };
     rest();
@@ -495,6 +495,7 @@
   const inPlan = new Map(plan ? plan.documents.map((d, i) => [d, i]) : []);
   const asked = new Map();      // document -> list of questions
   const answers = new Map();    // document -> map of key to answer
+  const named = key => plan.names[plan.keys.indexOf(key)] || key;
   const store = plan ? `sklearn-calib ${plan.fingerprint}` : "";
   let unsaved = false;
   if (plan) {
@@ -560,13 +561,13 @@
         }))
         : make("span", {class: "choices"}, question.key === "" ? null : option("yes", "yes"),
           option(D.several ? "0" : "no", question.key === "" ? "none of the keys" : "no"));
-      return make("fieldset", {}, make("legend", {}, question.key === "" ? "Any key?" : own(question.key)), choices,
+      return make("fieldset", {}, make("legend", {}, question.key === "" ? "Any key?" : own(named(question.key))), choices,
         value === undefined ? null : make("button", {type: "button", onclick: () => { set(""); drawDocument(); }}, "Take back"),
         make("span", {class: "soft"}, own(question.why)));
     };
     const open = plan.keys.filter(key => !questions.some(q => q.key === key));
     const other = open.length ? make("div", {class: "where"}, make("label", {}, "Another key ",
-      make("select", {id: "other-key"}, open.map(key => make("option", {value: key}, key)))),
+      make("select", {id: "other-key"}, open.map(key => make("option", {value: key}, named(key))))),
     make("button", {type: "button", onclick: () => {
       ask(d, document.getElementById("other-key").value, D.several ? "1" : "yes");
       keep();

@@ -95,9 +95,29 @@ CASES = [
     (
         "He/he/PRON/2/nsubj asked/ask/VERB/0/root whether/whether/SCONJ/5/mark "
         "Iraq/Iraq/PROPN/5/nsubj attacked/attack/VERB/2/ccomp",
-        "conditional modal",
+        "conditional",
+    ),
+    (
+        "He/he/PRON/2/nsubj warned/warn/VERB/0/root that/that/SCONJ/5/mark "
+        "Iraq/Iraq/PROPN/5/nsubj attacked/attack/VERB/2/ccomp",
+        "",
     ),
     # Nouns.
+    (
+        "They/they/PRON/2/nsubj called/call/VERB/0/root for/for/ADP/5/case an/a/DET/5/det "
+        "attack/attack/NOUN/2/obl",
+        "modal",
+    ),
+    (
+        "They/they/PRON/2/nsubj called/call/VERB/0/root the/the/DET/4/det attack/attack/NOUN/2/obj "
+        "a/a/DET/6/det crime/crime/NOUN/2/xcomp",
+        "",
+    ),
+    (
+        "They/they/PRON/2/nsubj plan/plan/VERB/0/root more/more/ADV/2/advmod "
+        "after/after/ADP/6/case the/the/DET/6/det attack/attack/NOUN/2/obl",
+        "",
+    ),
     ("an/a/DET/3/det Iraqi/Iraqi/ADJ/3/amod attack/attack/NOUN/0/root", ""),
     ("no/no/DET/3/det Iraqi/Iraqi/ADJ/3/amod attack/attack/NOUN/0/root", "negated"),
     (

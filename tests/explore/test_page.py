@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from sklearn_calib.coref import Document
+from sklearn_calib.coref import Document, link_probabilities
 from sklearn_calib.datasets import make_event_corpus
 from sklearn_calib.explore import (
     AgentRule,
@@ -170,13 +170,17 @@ def test_by_mouse_from_a_count_to_a_mention(browser, page):
     )
     assert len(browser.texts("#document .m")) == len(shown)
     assert "is the subject of 'attacked'" in browser.text("#says")
-    [links] = [CORPUS.model.predict_antecedent_proba([shown])[0]]
-    linked = browser.run("document.querySelectorAll('#document .m.linked').length")
-    assert linked == 0
+    assert browser.run("document.querySelectorAll('#document .m.linked').length") == 0
+    [proba] = CORPUS.model.predict_antecedent_proba([shown])
+    links = link_probabilities(proba)[0]
     browser.point("#document .m")
-    said = browser.text("#links")
-    assert said.startswith(f"“{shown.mention_text(0)}”")
-    assert links.shape[0] == len(shown)
+    assert browser.text("#links").startswith(f"“{shown.mention_text(0)}”")
+    others = [j for j in np.argsort(-links, kind="stable") if j != 0 and links[j] >= 0.05]
+    said = [re.search(r"“(.*)” ([<>]?)([\d.]+)", text) for text in browser.texts("#links li")]
+    assert [found[1] for found in said] == [shown.mention_text(j) for j in others]
+    for found, j in zip(said, others, strict=True):
+        assert float(found[3]) == pytest.approx(links[j], abs=0.0056)
+    assert len(browser.texts("#document .m.linked")) == len(others)
     assert browser.complaints() == []
 
 
@@ -363,6 +367,32 @@ def test_hostile_corpora(browser, tmp_path):
     answered = plan.answered(path)
     assert {name: dict(found) for name, found in answered.answers.items()} == wanted
     assert browser.complaints() == []
+    path.unlink()
+    browser.run("localStorage.clear()")
+
+
+@needs_chromium
+def test_keys_of_several_parts(browser, tmp_path):
+    rule = AgentRule(country_lexicon(), verbs=["attack", "warn"], returns="pair")
+    counts = count_corpus(CORPUS.X[:60], CORPUS.model, rule, period="Y", random_state=0)
+    plan = reading_plan(counts, 5, random_state=0)
+    page = counts.to_html(
+        tmp_path / "page.html", documents=CORPUS.X, model=CORPUS.model, rule=rule, plan=plan
+    )
+    browser.look(400)
+    browser.run("localStorage.clear()")
+    browser.open(page)
+    actor, verb = counts.most_common()[0]
+    assert browser.text(".panel h3 bdi") == f"{actor} · {verb}"
+    browser.click("#next")
+    assert " · " in browser.text(".questions legend")
+    browser.click(".questions input[value=yes]")
+    browser.click("#save")
+    path = browser.downloaded()
+    [found] = plan.answered(path).answers.values()
+    [key] = found
+    assert key in counts.keys
+    assert browser.too_wide() <= 0
     path.unlink()
     browser.run("localStorage.clear()")
 

@@ -8,7 +8,7 @@ import pytest
 from sklearn_calib.coref import Document
 from sklearn_calib.datasets import make_event_corpus
 from sklearn_calib.explore import AgentRule, _page_texts, country_lexicon
-from sklearn_calib.explore._page_texts import Kept, TextMaker, kept_texts
+from sklearn_calib.explore._page_texts import TextMaker, kept_texts
 
 CORPUS = make_event_corpus(40, random_state=0)
 RULE = AgentRule(country_lexicon())
@@ -16,38 +16,41 @@ NAMES = tuple(document.id for document in CORPUS.X)
 
 
 def made(document, model=None, rule=None, parse=None):
-    [(_, text)] = TextMaker(model, rule, parse)([Kept(0, 0, document)])
+    [text] = TextMaker(model, rule, parse)([document])
     return json.loads(text)
+
+
+def words(items):
+    return [" ".join(item.tokens) for item in items]
 
 
 def test_wanted_texts_are_kept_in_their_order():
     wanted = np.array([7, 3, 30, 1])
-    kept = kept_texts(iter(CORPUS.X), NAMES, wanted, 3)
-    assert [each.place for each in kept] == [7, 3, 30]
-    assert [each.item.id for each in kept] == [NAMES[i] for i in (7, 3, 30)]
-    assert [each.place for each in kept_texts(lambda: iter(CORPUS.X), NAMES, wanted, 9)] == [
-        7, 3, 30, 1,
-    ]  # fmt: skip
+    kept = kept_texts(iter(CORPUS.X), NAMES, wanted, 3, words)
+    assert kept == [(i, " ".join(CORPUS.X[i].tokens)) for i in (7, 3, 30)]
+    kept = kept_texts(lambda: iter(CORPUS.X), NAMES, wanted, 9, words)
+    assert [place for place, _ in kept] == [7, 3, 30, 1]
 
 
 def test_memory_is_bounded_whatever_the_order(monkeypatch):
     rng = np.random.default_rng(0)
     size = rng.integers(5, 60, 40)
-    documents = [Document(str(i), ["x" * (n - 1)]) for i, n in enumerate(size)]
+    documents = [Document(str(i), ["x" * n]) for i, n in enumerate(size)]
     names = [document.id for document in documents]
     wanted = rng.permutation(40)
     monkeypatch.setattr(_page_texts, "MOST_BYTES", 500)
     fits = int((np.cumsum(size[wanted]) <= 500).sum())
+    assert fits < 30
     for _ in range(5):
         order = rng.permutation(40)
-        kept = kept_texts([documents[i] for i in order], names, wanted, 40)
-        assert [each.place for each in kept] == wanted[:fits].tolist()
+        kept = kept_texts([documents[i] for i in order], names, wanted, 40, words)
+        assert [place for place, _ in kept] == wanted[:fits].tolist()
 
 
 def test_documents_of_one_name_are_told_apart():
     documents = [Document("same", [word]) for word in "abc"]
-    kept = kept_texts(documents, ["same"] * 3, np.array([2, 0]), 5)
-    assert [each.item.tokens[0] for each in kept] == ["c", "a"]
+    kept = kept_texts(documents, ["same"] * 3, np.array([2, 0]), 5, words)
+    assert kept == [(2, "c"), (0, "a")]
 
 
 @pytest.mark.parametrize(
@@ -62,7 +65,7 @@ def test_documents_of_one_name_are_told_apart():
 )
 def test_other_things_are_refused(documents, error, message):
     with pytest.raises(error, match=message):
-        kept_texts(documents, NAMES, np.array([0]), 5)
+        kept_texts(documents, NAMES, np.array([0]), 5, words)
 
 
 def test_a_text_with_its_entities_links_and_reasons():
@@ -173,6 +176,12 @@ def test_tokens_become_a_text_that_reads_well():
     assert [data["text"][a:b] for a, b, _ in data["mentions"]] == ["We", "he"]
 
 
+def test_straight_quotation_marks_belong_to_what_they_hold():
+    tokens = ["He", "said", '"', "no", '"', "and", '"', "go", '"', ".", '"', "Yes", '"']
+    data = made(Document("d", tokens, sentence_starts=[0, 10]))
+    assert data["text"] == 'He said "no" and "go".\n"Yes"'
+
+
 def test_long_texts_are_cut(monkeypatch):
     monkeypatch.setattr(_page_texts, "_MOST_CHARACTERS", 10)
     data = made(Document("d", ["abcd", "efgh", "ijkl"], mentions=[(0, 1), (2, 3)]))
@@ -191,18 +200,22 @@ def test_raw_texts_are_parsed_only_if_kept():
         return Document("", text.split(), mentions=[(0, 1)])
 
     records = [(f"{word} words", {"id": word}) for word in ("one", "bad", "three")]
-    kept = kept_texts(records, ["one", "bad", "three"], np.array([1, 0]), 5)
-    data = [json.loads(text) for _, text in TextMaker(None, None, parse)(kept)]
-    assert seen == ["bad words", "one words"]
-    assert data[0] == {"text": "bad words", "cut": False}
-    assert data[1]["mentions"] == [[0, 3, -1]]
-    assert "mentions" not in made(kept[0].item)
+    names = ["one", "bad", "three"]
+    make = TextMaker(None, None, parse)
+    kept = kept_texts(records, names, np.array([1, 0]), 5, make)
+    assert seen == ["one words", "bad words"]
+    assert [place for place, _ in kept] == [1, 0]
+    bad, one = (json.loads(text) for _, text in kept)
+    assert bad == {"text": "bad words", "cut": False}
+    assert one["mentions"] == [[0, 3, -1]]
+    [(_, plain)] = kept_texts(records, names, np.array([2]), 5, TextMaker(None, None, None))
+    assert json.loads(plain) == {"text": "three words", "cut": False}
 
 
 def test_texts_end_where_there_is_no_room(monkeypatch):
     monkeypatch.setattr(_page_texts, "MOST_BYTES", 3000)
-    kept = kept_texts(CORPUS.X, NAMES, np.arange(40), 40)
-    found = TextMaker(CORPUS.model, RULE, None)(kept)
-    assert 1 <= len(found) < len(kept)
+    make = TextMaker(CORPUS.model, RULE, None)
+    found = kept_texts(CORPUS.X, NAMES, np.arange(40), 40, make)
     assert [place for place, _ in found] == list(range(len(found)))
-    assert sum(len(text) for _, text in found) <= 3000
+    sizes = [len(text.encode()) for text in make(CORPUS.X)]
+    assert len(found) == (np.cumsum(sizes) <= 3000).sum() < 40

@@ -23,7 +23,7 @@ from sklearn_calib import (
 )
 from sklearn_calib.coref import AntecedentModel
 from sklearn_calib.datasets import make_coref_documents, make_tagged_sequences
-from sklearn_calib.sequence import HMMTagger, cross_val_marginals
+from sklearn_calib.sequence import CRFTagger, HMMTagger, cross_val_marginals
 
 NAME = "neg_adaptive_bin_calibration_error"
 METHODS = ["temperature", "scaling", "isotonic"]
@@ -207,3 +207,47 @@ def test_another_family():
     gap = isotonic.calibration_queries(half, y[:2000]).y_prob - 1 / (1 + np.exp(-logits[:2000] / 3))
     assert np.abs(gap).mean() < 0.04
     assert not hasattr(isotonic, "predict_proba")
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("tags", ["one", "many", "with spaces", "of single tokens"])
+def test_strange_tag_sets(method, tags):
+    rng = np.random.default_rng(0)
+    length = 1 if tags == "of single tokens" else 4
+    words = rng.integers(300 if tags == "many" else 12, size=(24, length))
+    X = [[f"w{i}" for i in row] for row in words]
+    name = {
+        "one": lambda i: "T",
+        "many": lambda i: f"t{i // 2}",
+        "with spaces": lambda i: f"tag {i % 3} = ü/",
+        "of single tokens": lambda i: "XYZ"[i % 3],
+    }[tags]
+    y = [[name(i) for i in row] for row in words]
+    tagger = CRFTagger(solver="lattice", c2=0.1, tol=1e-3)
+    mended = CalibratedStructureCV(tagger, method=method, cv=3).fit(X, y)
+    assert mended.classes_.tolist() == sorted({tag for row in y for tag in row})
+    proba = mended.predict_proba(X)
+    assert proba.shape == (words.size, len(mended.classes_))
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+    assert mended.score(X, y) > 0.9
+    assert len(mended.calibration_queries(X, y)) == proba.size
+
+
+def test_lattice_crfs_with_features_of_ones_own(data):
+    def features(tokens):
+        return [{"word": token, "first": i == 0, "size": 0.5} for i, token in enumerate(tokens)]
+
+    X, y = data.X[:60], data.y[:60]
+    tagger = CRFTagger(features=features, solver="lattice", objective="marginal", c2=0.1)
+    search = GridSearchCV(
+        CalibratedStructureCV(tagger, cv=2),
+        {"estimator__c2": [0.1, 1.0], "method": ["temperature", "isotonic"]},
+        scoring="neg_adaptive_bin_calibration_error",
+        cv=2,
+    ).fit(X, y)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    ready = [features(tokens) for tokens in X]
+    options = {"method": search.best_params_["method"], "cv": 2}
+    given = clone(tagger).set_params(features=None, c2=search.best_params_["estimator__c2"])
+    same = CalibratedStructureCV(given, **options).fit(ready, y)
+    np.testing.assert_allclose(same.predict_proba(ready), search.predict_proba(X), atol=1e-8)

@@ -122,6 +122,21 @@ def test_page_by_label():
     assert html.count("<svg class='plot error'") == 3
 
 
+def test_labels_that_are_numbers_groups_and_weights():
+    rng = np.random.default_rng(0)
+    proba = rng.dirichlet([1, 1, 1], size=200)
+    y = np.array([rng.choice(3, p=p) for p in proba])
+    report = calibration_report(
+        y, proba, groups=np.arange(200) // 4, sample_weight=rng.integers(1, 4, 200), n_bins=5
+    )
+    data = data_of(report.to_html())
+    assert [curve["name"] for curve in data["curves"]][1:] == [
+        str(label) for label in report.labels.most_common().labels
+    ]
+    assert {len(curve["bins"]["count"]) for curve in data["curves"]} == {5}
+    np.testing.assert_array_equal(data["curves"][0]["bins"]["true"], report.bins.prob_true)
+
+
 def test_without_a_name():
     html = calibration_report(SAMPLE.queries).to_html()
     assert "<title>Calibration report</title>" in html
