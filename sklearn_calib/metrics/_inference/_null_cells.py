@@ -179,7 +179,7 @@ class PooledCells(NullCells):
 
 
 @dataclass(frozen=True)
-class _Cells:
+class Cells:
     """Cells of about equal weight and variance, as a rule that cuts a scan."""
 
     most: int
@@ -217,7 +217,7 @@ def pooled_cells(queries: SortedQueries, most: int = MOST_CELLS) -> PooledCells 
     squares, q2 = queries.squared_weights, queries.power(2)[1]
     if not (squares * q2 * (1.0 - q2) > 0.0).any():
         return None
-    queries = queries.resolved(_Cells(most))
+    queries = queries.resolved(Cells(most))
     pool = queries.pool
     assert pool is not None
     run = np.repeat(np.arange(len(queries.runs)), np.diff(queries.runs, prepend=0))

@@ -33,7 +33,7 @@ _RESAMPLES = 999
 _ENOUGH = 30
 
 # Answers that depend on each other are drawn one by one up to so many queries, so often.
-_DEPENDENT_UP_TO = 20_000
+DEPENDENT_UP_TO = 20_000
 _DEPENDENT_DRAWS = 299
 
 # Once so many groups have surprises, they tell how strongly answers of a group depend.
@@ -81,7 +81,7 @@ def null_score(bins: BinnedQueries, moments: ResidualMoments, form: PairForm | N
     score = _grouped_score(moments, form, sd)
     # Where few answers of a group go against their predictions, its residuals are far from
     # symmetric, and show little of their dependence: answers drawn together have a say as well.
-    if len(bins.queries) > _DEPENDENT_UP_TO or bins.queries.pool is not None:
+    if len(bins.queries) > DEPENDENT_UP_TO or bins.queries.pool is not None:
         return score
     rare = expected_surprises(bins.queries.q) < form.sums.shape[0]
     if score > 0.0 and rare:

@@ -15,7 +15,7 @@ from sklearn_calib.metrics._binning._scanned import sort_or_scan
 from sklearn_calib.metrics._binning._sorted import SortedQueries, sort_queries
 from sklearn_calib.metrics._inference._grouped import PairForm, grouped_moments, pair_form
 from sklearn_calib.metrics._inference._moments import ResidualMoments, TooFewError, residual_moments
-from sklearn_calib.metrics._inference._null_law import null_score
+from sklearn_calib.metrics._inference._null_law import DEPENDENT_UP_TO, null_score
 from sklearn_calib.metrics._inference._scanned_groups import GroupSums, group_sums_of_scan
 from sklearn_calib.metrics._inference._score_interval import ScoreInterval
 from sklearn_calib.metrics._inference._unit_order import units_by_content
@@ -186,6 +186,9 @@ def _scanned_sample(scan: QueryScan, bin_size: int | str, n_bins: int | None) ->
             f"An interval or a test needs at least {LEAST_ROWS} queries, got {len(ordered)}."
         )
     strategy = _strategy(bin_size, n_bins)
+    if scan.grouped and len(ordered) <= DEPENDENT_UP_TO:
+        # So few that answers of groups may have to be drawn one by one.
+        return make_sample(scan.collect(), bin_size, n_bins)
     if scan.grouped:
         sample = _grouped_scan(scan, ordered, bin_size, n_bins)
         if sample is not None:
