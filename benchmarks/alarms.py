@@ -10,6 +10,7 @@ depend on each other within groups. An alarm is an adjusted p-value (Holm's) bel
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import time
 from pathlib import Path
@@ -21,6 +22,7 @@ from scipy import special
 from sklearn_calib import Queries, label_calibration
 
 N_LABELS = (5, 20, 47, 100, 500)
+KINDS = ("balanced", "Zipf", "rare")
 
 # Rows of a table, and rows of a group where there are groups.
 ROWS = 1000
@@ -61,11 +63,11 @@ def measure(kind: str, k: int, grouped: bool, replications: int) -> dict[str, An
     """Return the share of tables with any alarm, and the mean number without adjustment."""
     alarmed, plain, silent = 0, 0.0, 0.0
     for replication in range(replications):
-        seed = [("balanced", "Zipf", "rare").index(kind), k, int(grouped), replication]
+        seed = [KINDS.index(kind), k, int(grouped), replication]
         table = label_calibration(draw(kind, k, grouped, np.random.default_rng(seed)))
         alarmed += bool(table.alarm.any())
-        plain += np.count_nonzero(table.pvalue < 0.05) / replications
-        silent += np.count_nonzero(table.note != "") / replications
+        plain += float(np.mean(table.pvalue < 0.05)) * k / replications
+        silent += float(np.mean(table.note != "")) * k / replications
     return {
         "labels": k,
         "frequencies": kind,
@@ -80,20 +82,29 @@ def measure(kind: str, k: int, grouped: bool, replications: int) -> dict[str, An
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--replications", type=int, default=400)
-    parser.add_argument("--least", type=int, default=60, help="the fewest tables of a kind")
+    parser.add_argument(
+        "--least", type=int, default=60, help="the fewest tables of a kind; a tenth with groups"
+    )
     parser.add_argument("--out", type=Path, default=None)
+    parser.add_argument("--resume", action="store_true", help="keep what --out already holds")
     arguments = parser.parse_args()
-    rows, start = [], time.perf_counter()
-    for k in N_LABELS:
-        for kind in ("balanced", "Zipf", "rare"):
-            for grouped in (False, True):
-                # A table of 500 labels takes as long as a hundred of five, and groups ten times it.
-                cost = max(5, k) * (10 if grouped else 1)
-                number = max(arguments.least, arguments.replications * 20 // max(20, cost))
-                rows.append(measure(kind, k, grouped, number))
-                print(rows[-1], f"{time.perf_counter() - start:.0f} s", flush=True)
-                if arguments.out:
-                    arguments.out.write_text(json.dumps(rows, indent=1) + "\n")
+    start = time.perf_counter()
+    rows: list[dict[str, Any]] = []
+    if arguments.resume and arguments.out.exists():
+        rows = json.loads(arguments.out.read_text())
+    # Groups take ten times as long, and come last.
+    every = list(itertools.product((False, True), N_LABELS, KINDS))
+    for grouped, k, kind in every:
+        if any((r["grouped"], r["labels"], r["frequencies"]) == (grouped, k, kind) for r in rows):
+            continue
+        # A table of 500 labels takes as long as a hundred of five.
+        cost = max(20, k) * (10 if grouped else 1)
+        least = arguments.least // 10 if grouped else arguments.least
+        rows.append(measure(kind, k, grouped, max(1, least, arguments.replications * 20 // cost)))
+        print(rows[-1], f"{time.perf_counter() - start:.0f} s", flush=True)
+        if arguments.out:
+            rows.sort(key=lambda r: every.index((r["grouped"], r["labels"], r["frequencies"])))
+            arguments.out.write_text(json.dumps(rows, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -15,12 +15,14 @@ another package.
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
+import resource
 import time
 import warnings
 import zlib
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +30,18 @@ import numpy as np
 from scipy.special import expit, logit
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from sklearn_calib.explore._count_map import draw_count_maps
-from sklearn_calib.explore._design_estimate import design_estimate
-from sklearn_calib.explore._probability_map import draw_maps
-from sklearn_calib.explore._survey import draw_sample, permanent_numbers, sampling_sizes
+from sklearn_calib.coref import Document, load_antecedent_model
+from sklearn_calib.datasets import load_ark_tweets, load_conll2000, load_gum
+from sklearn_calib.explore import (
+    CountPosterior,
+    count_corpus,
+    count_documents,
+    count_tags,
+    counts_from_probabilities,
+    reading_plan,
+)
+from sklearn_calib.explore._hits import SampledHits
+from sklearn_calib.sequence import CRFTagger, HMMTagger
 
 try:
     from ppi_py import ppi_mean_ci
@@ -45,10 +55,12 @@ except ImportError:
 Array = np.ndarray
 Rng = np.random.Generator
 
-N_DOCUMENTS, N_PERIODS, N_DRAWS, N_BOOTSTRAP = 2000, 10, 400, 60
+N_DOCUMENTS, N_PERIODS, N_DRAWS, N_BOOTSTRAP = 2000, 10, 500, 60
 LAWS: dict[str, Callable[[Rng], Array]] = {
     "common": lambda rng: expit(rng.normal(-0.5, 2.0, N_DOCUMENTS)),
     "rare": lambda rng: expit(rng.normal(-4.7, 2.2, N_DOCUMENTS)),
+    # As a rule finds them: nine in ten documents have no trace of an event.
+    "sparse": lambda rng: np.where(rng.random(N_DOCUMENTS) < 0.1, rng.random(N_DOCUMENTS), 0.0),
 }
 # From the model's probability to the chance of truth.
 MAPS: dict[str, Callable[[Array], Array]] = {
@@ -63,6 +75,8 @@ MAPS: dict[str, Callable[[Array], Array]] = {
     "S": lambda p: expit(np.sinh(np.clip(logit(p), -20, 20)) / 2.0),
     "missed and capped": lambda p: 0.02 + 0.65 * p,
     "flat": lambda p: expit(1.2 * np.cbrt(logit(p)) - 1.0),
+    "wave": lambda p: expit(logit(p) + np.sin(2.0 * logit(p))),
+    "shifted by -3": lambda p: expit(logit(p) - 3.0),
 }
 # The true chance is that of the law, and the model's probability is something else.
 MODELS: dict[str, Callable[[Array, Array, Rng], Array]] = {
@@ -73,6 +87,9 @@ MODELS: dict[str, Callable[[Array, Array, Rng], Array]] = {
         logit(q) + np.abs(rng.normal(size=len(q))) * np.where(y, 1.5, -0.5)
     ),
     "100 samples": lambda q, y, rng: rng.binomial(100, q) / 100,
+    "four times too sure": lambda q, y, rng: expit(4.0 * logit(q)),
+    "rounded to tenths": lambda q, y, rng: np.round(q, 1),
+    "a tenth unseen": lambda q, y, rng: np.where(rng.random(len(q)) < 0.1, 0.0, q),
 }
 # The settings that were asked for; the others show that the method was not made for them.
 ASKED = (
@@ -85,8 +102,10 @@ ASKED = (
     "truth capped at .7",
     "model capped at .7",
 )
+NOT_ASKED = tuple(shape for shape in (*MAPS, *MODELS) if shape not in ASKED)
 
 
+@np.errstate(divide="ignore")  # log-odds of certainty
 def make(rng: Rng, law: str, shape: str) -> tuple[Array, Array]:
     """Return a model's probabilities, and the truth."""
     p = LAWS[law](rng)
@@ -96,52 +115,27 @@ def make(rng: Rng, law: str, shape: str) -> tuple[Array, Array]:
     return MODELS[shape](p, y, rng), y
 
 
-def ends(drawn: Array) -> tuple[Array, Array]:
-    low = np.quantile(drawn, 0.025, axis=0, method="lower")
-    return low, np.quantile(drawn, 0.975, axis=0, method="higher")
-
-
 Found = dict[str, tuple[tuple[Array, Array] | None, tuple[float, float]]]
 
 
-def drawn_counts(chance: Array, period: Array, rng: Rng) -> Array:
-    """Draw the counts of periods; documents are in the order of their periods."""
-    yes = rng.random((N_DRAWS, len(period)), dtype=np.float32) < chance
-    start = np.searchsorted(period, np.arange(N_PERIODS))
-    return np.add.reduceat(yes, start, axis=1, dtype=np.int64)
+def both_ends(counts: CountPosterior) -> tuple[tuple[Array, Array], tuple[float, float]]:
+    """Return the intervals of all periods, and that of their sum."""
+    low, high = counts.confidence_interval()
+    total = counts.total().confidence_interval()
+    return (low[:, 0], high[:, 0]), (float(total.low[0, 0]), float(total.high[0, 0]))
 
 
 def intervals(rng: Rng, p: Array, y: Array, period: Array, n: int, peers: bool) -> Found:
     """Return the intervals of all periods, and that of their sum, by method."""
-    plain = drawn_counts(p, period, rng)
-    order = np.lexsort((p, period))
-    numbers = permanent_numbers(len(p), rng=rng, order=order)
-    read, inclusion = draw_sample(sampling_sizes(np.sqrt(p * (1.0 - p))), numbers, n)
-    maps = draw_maps(p[read], y[read], frequency=[p.mean()], n_draws=N_DRAWS, rng=rng)
-    # Log-odds that agree to 1 in 50 are asked for once.
-    alike, place = np.unique(np.rint(50.0 * logit(p)), return_inverse=True)
-    chance = maps.chance(expit(alike / 50.0))[:, place]
-    chance[:, read] = y[read]
-    mended = drawn_counts(chance, period, rng)
-
-    def design(cell: Array, n_cells: int) -> tuple[Array, Array]:
-        found = design_estimate(
-            y[read],
-            p[read],
-            cell[read],
-            inclusion=inclusion[read],
-            prediction_total=np.bincount(cell, p, minlength=n_cells),
-            cell_size=np.bincount(cell, minlength=n_cells),
-            rng=rng,
-        )
-        return found.low, found.high
-
-    total = design(np.zeros(len(p), dtype=int), 1)
-    found: Found = {
-        "plain": (ends(plain), ends(plain.sum(axis=1))),
-        "recalibrated": (ends(mended), ends(mended.sum(axis=1))),
-        "design": (design(period, N_PERIODS), (float(total[0][0]), float(total[1][0]))),
-    }
+    names = [str(2001 + t) for t in period.tolist()]
+    posterior = counts_from_probabilities(p, period=names)
+    plan = reading_plan(posterior, n, random_state=rng)
+    truth = dict(zip(posterior.documents, y.tolist(), strict=True))
+    answered = plan.answered({name: truth[name] for name in plan.documents})
+    found: Found = {"plain": both_ends(posterior)}
+    for method in ("recalibrated", "design"):
+        better = posterior.corrected(answered, method=method, n_draws=N_DRAWS, random_state=rng)
+        found[method] = both_ends(better)
     if not peers:
         return found
     uniform = rng.choice(len(p), size=n, replace=False)
@@ -199,11 +193,11 @@ class Given(ClassifierMixin, BaseEstimator):
 
 
 def simulate(
-    law: str, shape: str, n: int, replications: int, peers: int, seed: int
+    law: str, shape: str, n: int, replications: range, peers: int, seed: int
 ) -> list[dict[str, Any]]:
     """Return one row per method: coverage, widths, and limits below 0."""
     seen: dict[str, list[list[float]]] = {}
-    for i in range(replications):
+    for i in replications:
         rng = np.random.default_rng([zlib.crc32(f"{law} {shape} {n}".encode()), seed, i])
         p, y = make(rng, law, shape)
         period = np.sort(rng.integers(N_PERIODS, size=len(p)))
@@ -229,7 +223,14 @@ def simulate(
         names = ("period_coverage", "period_width", "below_zero")
         names += ("total_coverage", "total_width", "events")
         rows.append(
-            {"law": law, "shape": shape, "n": n, "method": method, "replications": len(values)}
+            {
+                "law": law,
+                "shape": shape,
+                "asked": shape in ASKED,
+                "n": n,
+                "method": method,
+                "replications": len(values),
+            }
             | {
                 name: round(float(v), 4) if np.isfinite(v) else None
                 for name, v in zip(names, means, strict=True)
@@ -238,91 +239,172 @@ def simulate(
     return rows
 
 
+def added(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows of one setting over the replications of two runs together."""
+    found = {row["method"]: row for row in old}
+    for row in new:
+        before = found.get(row["method"])
+        if before is not None:
+            n = (before["replications"], row["replications"])
+            row = row | {
+                name: round(float(np.average([before[name], value], weights=n)), 4)
+                for name, value in row.items()
+                if isinstance(value, float) and before[name] is not None
+            }
+            row["replications"] = sum(n)
+        found[row["method"]] = row
+    return list(found.values())
+
+
 # --- real text
 
 
-def tagged(data_home: str) -> dict[str, tuple[Array, Array, Array, list[str]]]:
-    """Return gold counts, and means and variances of sampled counts, by corpus and model."""
-    from sklearn_calib.datasets import load_ark_tweets, load_conll2000
-    from sklearn_calib.explore._count_tags import _chunks
-    from sklearn_calib.sequence import CRFTagger, HMMTagger
-
+def tagged(data_home: str) -> Iterator[tuple[str, CountPosterior, Array]]:
+    """Yield counts of chunks and tags, and their gold counts by sentence and key."""
     load = {"data_home": data_home, "download": False}
     news = [load_conll2000(split=split, tags="chunk", **load) for split in ("train", "test")]
     tweets = [load_ark_tweets(split=split, **load) for split in ("train", "test")]
-    found = {}
-    for corpus, (train, test), kinds, iterations in (
-        ("CoNLL-2000 chunks", news, lambda tags: _chunks([], tags), 60),
-        ("ARK tags", tweets, list, None),
+    for corpus, rule, (train, test), iterations in (
+        ("CoNLL-2000 chunks", "chunk", news, 60),
+        ("ARK tags", "tag", tweets, None),
     ):
+        gold = count_tags(test.X, [[tags] for tags in test.y], rule)
         for name, model in (
             ("CRF", CRFTagger(features="rich", c2=0.1, max_iterations=iterations)),
             ("HMM", HMMTagger(emission_pseudocount=0.1)),
         ):
             model.fit(train.X[:3000], train.y[:3000])
-            samples = model.sample(test.X, 100, random_state=0)
-            gold = [Counter(kinds(list(tags))) for tags in test.y]
-            drawn = [[Counter(kinds(t)) for t in np.asarray(s).tolist()] for s in samples]
-            every = set().union(*gold, *(c for row in drawn for c in row))
-            keys = sorted(str(key) for key in every)
-            counts = np.array([[[c[k] for k in keys] for c in row] for row in drawn])
-            true = np.array([[c[k] for k in keys] for c in gold])
-            parts = (true, counts.mean(axis=1), counts.var(axis=1, ddof=1), keys)
-            found[f"{corpus}, {name}"] = parts
-    return found
+            samples = list(model.sample(test.X, 100, random_state=0))
+            found = count_tags(test.X, samples, rule)
+            keys = sorted({*found.keys, *gold.keys})
+            found = count_tags(test.X, samples, rule, keys=keys)
+            yield f"{corpus}, {name}", found, true_counts(gold, keys)
 
 
-def corrected_counts(
-    gold: Array, mean: Array, variance: Array, n: int, rng: Rng
-) -> tuple[Array, Array]:
-    """Return intervals of the counts of all keys, given n sentences with their true counts."""
-    n_sentences, n_keys = gold.shape
-    numbers = permanent_numbers(n_sentences, rng=rng, order=np.argsort(mean.sum(axis=1)))
-    read, _ = draw_sample(sampling_sizes(np.sqrt(variance.sum(axis=1))), numbers, n)
-    key = np.tile(np.arange(n_keys), n)
-    maps = draw_count_maps(
-        mean[read].ravel(),
-        variance[read].ravel(),
-        gold[read].ravel(),
-        key=key,
-        n_keys=n_keys,
-        frequency=mean.mean(axis=0),
-        n_draws=N_DRAWS,
-        rng=rng,
+def acts(document: Document, entity: Sequence[int]) -> list[str]:
+    """Return the verbs of which an entity with three mentions or more is the subject."""
+    if len(entity) < 3:
+        return []
+    found = set()
+    for i in entity:
+        head = document.mentions[i][2]
+        verb = document.heads[head]
+        subject = document.relations[head].startswith("nsubj")
+        if verb >= 0 and subject and document.upos[verb] == "VERB":
+            found.add(document.lemmas[verb])
+    return sorted(found)
+
+
+def raw_texts(path: Path) -> dict[str, str]:
+    """Return the texts of a CoNLL-U file as they were written, by document."""
+    found: dict[str, list[str]] = {}
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        for line in file:
+            name, _, value = line.partition(" = ")
+            if name == "# newdoc id":
+                sentences = found[value.strip()] = []
+            elif name == "# text":
+                sentences.append(value.strip())
+    return {name: " ".join(sentences) for name, sentences in found.items()}
+
+
+def events(data_home: str, parser: str) -> Iterator[tuple[str, CountPosterior, Array]]:
+    """Yield counts of events in GUM: of raw text, and those of its gold parses and entities."""
+    gold, texts = [], {}
+    for split in ("dev", "test"):
+        gold += load_gum(split=split, data_home=data_home, download=False).X
+        texts |= raw_texts(Path(data_home) / f"gum_{split}.conllu.gz")
+    truth = count_documents(gold, [[document.entities] for document in gold], acts, period=None)
+    verbs = truth.most_common(20)
+    counts = count_corpus(
+        [(texts[document.id], {"id": document.id}) for document in gold],
+        load_antecedent_model(),
+        acts,
+        parse=parser,
+        period=None,
+        keys=verbs,
+        random_state=0,
     )
-    rest = np.setdiff1d(np.arange(n_sentences), read)
-    key = np.tile(np.arange(n_keys), len(rest))
-    drawn = maps.draw(mean[rest].ravel(), variance[rest].ravel(), key, n_keys, key=key, rng=rng)
-    return ends(drawn + gold[read].sum(axis=0))
+    yield "GUM events, predicted parses", counts, true_counts(truth.select(verbs), verbs)
 
 
-def real_text(data_home: str, n: int, draws: int) -> list[dict[str, Any]]:
-    rows = []
-    for name, (gold, mean, variance, keys) in tagged(data_home).items():
-        truth = gold.sum(axis=0)
-        half = 1.96 * np.sqrt(variance.sum(axis=0)) + 0.5
-        plain = np.abs(truth - mean.sum(axis=0)) <= half
-        held, width = [], []
-        for i in range(draws):
-            low, high = corrected_counts(gold, mean, variance, n, np.random.default_rng([4, i]))
-            held.append((low <= truth) & (truth <= high))
-            width.append((high - low) / (2.0 * half))
-        rows.append(
-            {
-                "corpus": name,
-                "n_sentences": len(gold),
-                "n_keys": len(keys),
-                "n": n,
-                "draws": draws,
-                "plain": round(float(plain.mean()), 4),
-                "corrected": round(float(np.mean(held)), 4),
-                "width_ratio": round(float(np.median(width)), 2),
-                "worst_key": keys[int(np.argmin(np.mean(held, axis=0)))],
-                "worst": round(float(np.mean(held, axis=0).min()), 3),
-            }
-        )
-        print(rows[-1], flush=True)
-    return rows
+def true_counts(gold: CountPosterior, keys: Sequence[Hashable]) -> Array:
+    """Return how often each document has each key, of shape (n_documents, n_keys)."""
+    table = np.zeros((len(gold.documents), len(keys)), dtype=np.int64)
+    column = np.array([keys.index(key) for key in gold.keys])
+    table[gold.hit_document, column[gold.hit_key]] = gold.hit_counts[:, 0]
+    return table
+
+
+def held_gold(name: str, counts: CountPosterior, gold: Array, n: int, draws: int) -> dict[str, Any]:
+    """Return how often intervals of totals hold the gold counts, over draws of what is read."""
+    truth = gold.sum(axis=0)
+    plain = counts.total().confidence_interval()
+    answers = {
+        document: dict(zip(counts.keys, row, strict=True))
+        for document, row in zip(counts.documents, gold.tolist(), strict=True)
+    }
+    held, width = [], []
+    for seed in range(draws):
+        plan = reading_plan(counts, n, random_state=seed)
+        answered = plan.answered({document: answers[document] for document in plan.documents})
+        better = counts.corrected(answered, n_draws=N_DRAWS, random_state=seed).total()
+        low, high = (end[0] for end in better.confidence_interval())
+        held.append((low <= truth) & (truth <= high))
+        width.append((high - low + 1.0) / (plain.high[0] - plain.low[0] + 1.0))
+    of_key = np.mean(held, axis=0)
+    row = {
+        "corpus": name,
+        "n_sentences": len(gold),
+        "n_keys": len(counts.keys),
+        "n": n,
+        "draws": draws,
+        "plain": round(float(np.mean((plain.low[0] <= truth) & (truth <= plain.high[0]))), 4),
+        "corrected": round(float(np.mean(held)), 4),
+        "width_ratio": round(float(np.median(width)), 2),
+        "worst_key": counts.keys[int(np.argmin(of_key))],
+        "worst": round(float(of_key.min()), 3),
+    }
+    print(row, flush=True)
+    return row
+
+
+# --- speed
+
+
+def speed(kind: str) -> dict[str, Any]:
+    """Return CPU seconds and peak memory of planning and correcting 200,000 documents."""
+    rng = np.random.default_rng(0)
+    n, keys = 200_000, [f"key {i}" for i in range(20)]
+    p = rng.beta(0.1, 2.0, size=(n, len(keys)))
+    if kind != "every document may have every key":
+        p[rng.random(p.shape) < 0.9] = 0.0
+    truth = (rng.random(p.shape) < p**1.3).astype(np.int64)
+    quarters = [f"{1990 + q // 4}-Q{q % 4 + 1}" for q in rng.integers(40, size=n).tolist()]
+    counts = counts_from_probabilities(p, period=quarters, keys=keys)
+    if kind.endswith("samples"):
+        size = (len(counts.hit_key), 100)
+        drawn = rng.random(size, dtype=np.float32) < counts.hits.probability[:, np.newaxis]
+        counts = replace(counts, hits=SampledHits(drawn.astype(np.uint8)))
+    del p
+    start = time.process_time()
+    plan = reading_plan(counts, 300, random_state=0)
+    documents = plan.documents
+    planned = time.process_time()
+    place = {name: i for i, name in enumerate(counts.documents)}
+    answers = {name: [keys[k] for k in np.flatnonzero(truth[place[name]])] for name in documents}
+    answered = plan.answered(answers)
+    begin = time.process_time()
+    counts.corrected(answered, random_state=0).confidence_interval()
+    row = {
+        "kind": kind,
+        "hits": len(counts.hit_key),
+        "plan_seconds": round(planned - start, 2),
+        "correct_seconds": round(time.process_time() - begin, 2),
+        "megabytes": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
+    }
+    print(row, flush=True)
+    return row
 
 
 def main() -> None:
@@ -330,12 +412,16 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     parser.add_argument("--replications", type=int, default=200)
     parser.add_argument("--peers", type=int, default=50, help="replications with other packages")
+    parser.add_argument(
+        "--first", type=int, default=0, help="first replication; above 0, results are added"
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--laws", nargs="+", default=list(LAWS))
-    parser.add_argument("--shapes", nargs="+", default=[*MAPS, *MODELS])
+    parser.add_argument("--shapes", nargs="+", default=[*ASKED, *NOT_ASKED])
     parser.add_argument("--read", nargs="+", type=int, default=[100, 300])
     parser.add_argument("--data-home", help="folder of the corpora (see load_conll2000)")
-    parser.add_argument("--only", choices=["simulation", "text"])
+    parser.add_argument("--parser", help="pipeline of train_parser.py, for events of GUM")
+    parser.add_argument("--only", choices=["simulation", "text", "events", "speed"])
     options = parser.parse_args()
 
     result: dict[str, Any] = {"simulation": [], "text": []}
@@ -346,26 +432,35 @@ def main() -> None:
         if options.out:
             options.out.write_text(json.dumps(result, indent=1) + "\n")
 
-    if options.only != "text":
+    if options.only in (None, "simulation"):
         start = time.perf_counter()
         for law in options.laws:
             for shape in options.shapes:
                 for n in options.read:
-                    rows = simulate(
-                        law, shape, n, options.replications, options.peers, options.seed
-                    )
-                    asked = (law, shape, n)
-                    result["simulation"] = [
+                    numbers = range(options.first, options.first + options.replications)
+                    rows = simulate(law, shape, n, numbers, options.peers, options.seed)
+                    setting = (law, shape, n)
+                    old = [
                         row
                         for row in result["simulation"]
-                        if (row["law"], row["shape"], row["n"]) != asked
-                    ] + rows
+                        if (row["law"], row["shape"], row["n"]) == setting
+                    ]
+                    rest = [row for row in result["simulation"] if row not in old]
+                    rows = added(old, rows) if options.first else rows
+                    result["simulation"] = rest + rows
                     for row in rows:
                         print(*row.values(), flush=True)
                     save()
         result["seconds"] = round(time.perf_counter() - start)
-    if options.only != "simulation" and options.data_home:
-        result["text"] = real_text(options.data_home, 100, 20)
+    if options.only in (None, "text") and options.data_home:
+        result["text"] = [held_gold(*found, 100, 20) for found in tagged(options.data_home)]
+    if options.only in (None, "events") and options.data_home and options.parser:
+        found = events(options.data_home, options.parser)
+        result["events"] = [held_gold(*some, 20, 20) for some in found]
+    if options.only in (None, "speed"):
+        # Peak memory is that of a process, so that the smallest comes first.
+        kinds = ("from probabilities", "from 100 samples", "every document may have every key")
+        result["speed"] = [speed(kind) for kind in kinds]
     save()
 
 

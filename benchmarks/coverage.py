@@ -96,7 +96,8 @@ DEPENDENCE = ((10, 0.3, False), (10, 0.9, False), (10, 0.9, True))
 # The bootstrap is slow: other intervals are tried on so many samples of each cell.
 RIVALS = 40
 
-# Where fewer surprises than this are expected, answers are too discrete for an upper bound.
+# Where fewer units than this are expected to hold a surprise, answers are too discrete for an
+# upper bound.
 DISCRETE = 5.0
 
 
@@ -148,6 +149,27 @@ def draw(cell: dict[str, Any], rng: Rng) -> tuple[Array, Array, Array | None, Ar
         u = rng.random(n)
     weights = WEIGHTS[cell["variant"]](rng, len(q)) if cell["variant"] in WEIGHTS else None
     return u < truth(q), q, weights, group
+
+
+def surprised_units(cell: dict[str, Any]) -> float:
+    """Return how many queries, or groups, are expected to hold an answer against the odds.
+
+    Ten answers of a group that go together are one surprise, and units of
+    unequal weight count as fewer (Kish's effective number).
+    """
+    if cell["variant"] == "plain":
+        truth = TRUTHS[cell["truth"]](LAWS[cell["law"]](np.random.default_rng(7), 100_000))
+        return float(cell["n"] * np.minimum(truth, 1 - truth).mean())
+    rng, found, number = np.random.default_rng(8), 0.0, 40
+    for _ in range(number):
+        y, q, w, group = draw(cell, rng)
+        mass = np.ones(len(q)) if w is None else w
+        surprise = y != (TRUTHS[cell["truth"]](q) > 0.5)
+        if group is not None:
+            mass, surprise = np.bincount(group, mass), np.bincount(group, surprise) > 0
+        mass = mass[surprise]
+        found += float(mass.sum() ** 2 / max(np.square(mass).sum(), 1e-300)) / number
+    return found
 
 
 def true_error(cell: dict[str, Any]) -> float:
@@ -226,14 +248,13 @@ def measure(cell: dict[str, Any], replications: int) -> dict[str, Any]:
     # What an interval would need whose owner knew the law of the estimate.
     means["oracle width"] = float(np.diff(np.quantile(estimates, [0.025, 0.975]))[0])
     del means["estimate"]
-    q = LAWS[cell["law"]](np.random.default_rng(7), 100_000)
-    truth = TRUTHS[cell["truth"]](q)
-    queries = cell["n"] * (10 if "dependence" in cell else 1)
+    surprised = surprised_units(cell)
     return {
         **cell,
         "error": round(error, 5),
         "replications": number,
-        "discrete": bool(queries * np.minimum(truth, 1 - truth).mean() < DISCRETE),
+        "surprised": round(surprised, 1),
+        "discrete": surprised < DISCRETE,
         **{name: round(value, 5) for name, value in means.items()},
     }
 

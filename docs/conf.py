@@ -80,7 +80,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "sklearn-calib"
 html_show_sourcelink = False
 html_static_path = ["_static"]
-# The page of counts is shipped as it is, beside the others.
+# Pages that the package writes are shipped as they are, beside the others.
 html_extra_path = ["_pages"]
 (Path(__file__).parent / "_pages").mkdir(exist_ok=True)
 html_css_files = ["custom.css"]
@@ -109,7 +109,7 @@ def make(app):
         "claims_tables",
         "raw_text_tables",
         "report_runs",
-        "counts_page",
+        "pages",
         "pictures",
     ):
         runpy.run_path(str(folder / f"{name}.py"), run_name="__main__")

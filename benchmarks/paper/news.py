@@ -2,8 +2,8 @@
 
 Two corpora of Wikinews: AMALGUM's 808 articles of 2004 to 2019, which others parsed by
 machine, and the articles of 2005 to 2008 as raw text, which a spaCy pipeline of ours
-parsed (`train_parser.py`, then `sklearn_calib.coref.parse_texts`; --parsed names its
-CoNLL-U files). The coreference model is the one that ships with the package. As in the
+parsed (`train_parser.py`, then `raw_text.py`; --parsed names the folder of its CoNLL-U
+files). The coreference model is the one that ships with the package. As in the
 appendix of the paper, only articles that name a country are kept.
 
 The paper's questions: counts by quarter from 100 samples, and from 10; documents against
@@ -22,21 +22,26 @@ docs/_static/. --plan N writes the plans of N articles, with what to read, inste
 from __future__ import annotations
 
 import csv
+import re
 import warnings
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from common import main
 from events import VERBS
+from joblib import Memory
 
 from sklearn_calib import CountDisplay
-from sklearn_calib.coref import Document, load_antecedent_model, read_conllu
-from sklearn_calib.datasets import load_amalgum_news
+from sklearn_calib.coref import Document, load_antecedent_model, read_conllu, sample_entities
+from sklearn_calib.coref._clusters import best_entities
+from sklearn_calib.datasets import load_amalgum_news, load_wikinews
 from sklearn_calib.explore import (
     AgentRule,
     CountPosterior,
+    Lexicon,
     count_documents,
     country_lexicon,
     reading_plan,
@@ -47,23 +52,31 @@ KINDS = ("attack", "attack-like")
 N_SAMPLES = 100
 FEW = 10
 PLAN_SEED = 0
-RIVALS = {"amalgum": ("USA", "ISR", None), "wikinews": ("ISR", "LBN", "2006Q3")}
+YEARS = (2005, 2008)
+# Other forms of the rule, none of which can find an event where the paper's finds none at all.
+VARIANTS: dict[str, dict[str, Any]] = {
+    "the paper's": {},
+    "more than one country may be named": {"exclusive": False},
+    "modifiers nmod and amod alone": {"modifiers": ("nmod", "nmod:poss", "amod")},
+    "without what did not or may not have happened": {
+        "exclude": ("negated", "modal", "conditional")
+    },
+    "a target of another country": {"target": True},
+}
+WORD = re.compile(r"\w[\w.'’-]*\w|\w|[^\w\s]")  # noqa: RUF001
+RIVALS = {"amalgum": ("USA", "ISR"), "wikinews": ("USA", "IRQ")}
 
 
 # --- the corpora
 
 
-def corpora(options: Any) -> dict[str, list[Document]]:
-    """Return the documents of each corpus."""
-    found = {"amalgum": list(load_amalgum_news(**options.loader).X)}
-    if options.parsed is not None:
-        paths = sorted(p for p in Path(options.parsed).iterdir() if ".conllu" in p.name)
-        found["wikinews"] = [document for path in paths for document in read_conllu(path)]
-    return found
-
-
-def names_a_country(document: Document, lexicon: Any) -> bool:
-    return bool(lexicon.match(document.tokens))
+def documents_of(name: str, loader: dict[str, Any], parsed: str | None) -> Iterator[Document]:
+    """Yield the documents of a corpus."""
+    if name == "amalgum":
+        yield from load_amalgum_news(**loader).X
+    else:
+        for path in sorted(p for p in Path(str(parsed)).iterdir() if ".conllu" in p.name):
+            yield from read_conllu(path)
 
 
 def has_verb(document: Document, kind: str) -> bool:
@@ -74,12 +87,37 @@ def has_verb(document: Document, kind: str) -> bool:
     )
 
 
+def filtered(name: str, loader: dict[str, Any], parsed: str | None) -> dict[str, Any]:
+    """Return the documents that name a country and have one of the verbs, and what was left out.
+
+    Of Wikinews only texts in which the rule may hold were parsed; the others are counted
+    as they were written.
+    """
+    lexicon = country_lexicon()
+    numbers = {"articles": 0, "naming": 0}
+    words: Counter[str] = Counter()
+    framed = []
+    for document in documents_of(name, loader, parsed):
+        numbers["articles"] += 1
+        if lexicon.match(document.tokens):
+            numbers["naming"] += 1
+            words.update(document.tokens)
+            if has_verb(document, "attack-like"):
+                framed.append(document.replace(entities=None))
+    if name == "wikinews":
+        news = load_wikinews(**loader)
+        years = news.date.astype("datetime64[Y]").astype(int) + 1970
+        texts = [news.X[i] for i in np.flatnonzero((years >= YEARS[0]) & (years <= YEARS[1]))]
+        named = sum(bool(lexicon.match(WORD.findall(text))) for text in texts)
+        numbers = {"articles": len(texts), "naming": named}
+    return {**numbers, "framed": framed, "words": words}
+
+
 # --- light stemming, as in the appendix
 
 
-def stemmed_words(documents: list[Document], lexicon: Any) -> dict[str, Any]:
+def stemmed_words(words: Counter[str], lexicon: Lexicon) -> dict[str, Any]:
     """Count the words that name a country only without their last or last two letters."""
-    words = Counter(token for document in documents for token in document.tokens)
     extra: Counter[str] = Counter()
     for word, count in words.items():
         if len(word) < 4 or not word.isalpha() or lexicon.match([word]):
@@ -97,8 +135,10 @@ def stemmed_words(documents: list[Document], lexicon: Any) -> dict[str, Any]:
 # --- counts
 
 
-def sampled(documents: list[Document], rule: AgentRule, seed: int) -> tuple[list[Any], list[Any]]:
-    """Return samples and the best entities of each document.
+def sampled(
+    name: str, documents: list[Document], rule: AgentRule, seed: int
+) -> tuple[list[Any], list[Any]]:
+    """Return samples and the best entities of each document of a corpus.
 
     A document for which no reading could make an event is not sampled.
     """
@@ -110,11 +150,10 @@ def sampled(documents: list[Document], rule: AgentRule, seed: int) -> tuple[list
             samples.append(np.zeros((N_SAMPLES, len(document)), dtype=np.int16))
             best.append(np.zeros(len(document), dtype=np.int16))
             continue
-        plain = [document.replace(entities=None)]
         rng = np.random.default_rng([seed, number])
-        drawn = model.sample(plain, N_SAMPLES, random_state=rng)
-        samples.append(drawn[0].astype(np.int16))
-        best.append(model.predict(plain)[0])
+        proba = model.predict_antecedent_proba([document])[0]
+        samples.append(sample_entities(proba, N_SAMPLES, rng).astype(np.int16))
+        best.append(best_entities(proba))
     return samples, best
 
 
@@ -159,6 +198,7 @@ def describe(post: CountPosterior, few: CountPosterior, entities: dict[str, Any]
     with warnings.catch_warnings():  # that ten samples are few is the question here
         warnings.simplefilter("ignore", UserWarning)
         few_normal = less.confidence_interval(0.95, method="normal")
+    spread = (normal.high - normal.low)[cells] > 0
     keys = list(post.keys[:10])
     documents = np.array([post.select([key]).mean.sum() for key in post.keys])
     totals = np.array([entities[key].mean() if key in entities else 0.0 for key in post.keys])
@@ -185,7 +225,8 @@ def describe(post: CountPosterior, few: CountPosterior, entities: dict[str, Any]
             "largest_gap": float(apart.max()),
             "mean_gap_in_sd": float(np.mean(apart / np.maximum(scale, 1e-9))),
             "correlation": float(np.corrcoef(many.mean[cells], less.mean[cells])[0, 1]),
-            "zero_width": int(((few_normal.high - few_normal.low)[cells] == 0).sum()),
+            "uncertain": int(spread.sum()),
+            "zero_width": int((spread & ((few_normal.high - few_normal.low)[cells] == 0)).sum()),
         },
         "normal": {
             "cells": int(cells.sum()),
@@ -198,6 +239,29 @@ def describe(post: CountPosterior, few: CountPosterior, entities: dict[str, Any]
             "ratio": float(totals.sum() / documents.sum()),
             "correlation": float(np.corrcoef(documents, totals)[0, 1]),
         },
+    }
+
+
+def rivals(post: CountPosterior, one: str, other: str) -> dict[str, Any]:
+    """Return in how many periods single best counts of two countries differ, and how surely."""
+    assert post.best is not None
+    best = post.best[:, post.keys.index(one)] - post.best[:, post.keys.index(other)]
+    total = post.difference(one, other)
+    unclear = sum(
+        found.confidence_interval[0] <= 0 <= found.confidence_interval[1]
+        for label, gap in zip(post.period_labels, best, strict=True)
+        if gap
+        for found in [post.difference(one, other, periods=label)]
+    )
+    return {
+        "one": one,
+        "other": other,
+        "mean": total.mean,
+        "interval": total.confidence_interval,
+        "probability": total.probability,
+        "periods": len(best),
+        "best_differs": int(np.count_nonzero(best)),
+        "unclear": unclear,
     }
 
 
@@ -224,6 +288,37 @@ def answers(path: Path) -> dict[str, list[str]]:
         return {row["document"]: row["countries"].split() for row in csv.DictReader(file)}
 
 
+def scored(post: CountPosterior, found: dict[str, list[str]]) -> dict[str, Any]:
+    """Return how many of the likely events are true, and how many true ones are not likely."""
+    place = {document: i for i, document in enumerate(post.documents)}
+    of: dict[int, dict[str, float]] = {}
+    for d, k, p in zip(post.hit_document, post.hit_key, post.hits.mean, strict=True):
+        of.setdefault(int(d), {})[post.keys[k]] = float(p)
+    claimed = right = missed = 0
+    expected = 0.0
+    for document, keys in found.items():
+        mine = of.get(place[document], {})
+        expected += sum(mine.values())
+        claimed += sum(p >= 0.5 for p in mine.values())
+        right += sum(p >= 0.5 and key in keys for key, p in mine.items())
+        missed += sum(mine.get(key, 0.0) < 0.5 for key in keys)
+    return {"expected": expected, "claimed": claimed, "right": right, "missed": missed}
+
+
+def variants(
+    name: str, documents: list[Document], samples: list[Any], lexicon: Lexicon
+) -> list[dict[str, Any]]:
+    """Return what other forms of the rule find, and how much of it is true."""
+    path = HERE / f"read_{name}.csv"
+    found = answers(path) if path.exists() else {}
+    rows = []
+    for label, options in VARIANTS.items():
+        rule = AgentRule(lexicon, VERBS["attack-like"], **options)
+        post = count_documents(documents, samples, rule, period=None)
+        rows.append({"rule": label, "events": float(post.mean.sum()), **scored(post, found)})
+    return rows
+
+
 def corrected(name: str, post: CountPosterior, seed: int) -> dict[str, Any] | None:
     """Return the counts with and without what was read."""
     path = HERE / f"read_{name}.csv"
@@ -235,19 +330,6 @@ def corrected(name: str, post: CountPosterior, seed: int) -> dict[str, Any] | No
     kept = {doc: [key for key in keys if key in known] for doc, keys in found.items()}
     plan = plan.answered(kept)
     mended = post.corrected(plan, random_state=seed)
-    probability = {
-        (int(d), post.keys[k]): p
-        for d, k, p in zip(post.hit_document, post.hit_key, post.hits.mean, strict=True)
-    }
-    place = {document: i for i, document in enumerate(post.documents)}
-    claimed = right = missed = 0
-    expected = 0.0
-    for document, keys in found.items():
-        mine = {k: p for (d, k), p in probability.items() if d == place[document]}
-        expected += sum(mine.values())
-        claimed += sum(p >= 0.5 for p in mine.values())
-        right += sum(p >= 0.5 and k in keys for k, p in mine.items())
-        missed += sum(mine.get(k, 0.0) < 0.5 for k in keys)
     rows = []
     for key in post.keys[:10]:
         one = mended.select([key])
@@ -267,10 +349,7 @@ def corrected(name: str, post: CountPosterior, seed: int) -> dict[str, Any] | No
         "frame": len(post.documents),
         "with_event": sum(bool(keys) for keys in found.values()),
         "events": sum(map(len, found.values())),
-        "expected": expected,
-        "claimed": claimed,
-        "right": right,
-        "missed": missed,
+        **scored(post, found),
         "rows": rows,
         "posterior": mended,
     }
@@ -283,20 +362,23 @@ def run(options: Any) -> dict[str, Any]:
     lexicon = country_lexicon()
     found: dict[str, Any] = {"n_samples": N_SAMPLES, "few": FEW, "corpora": {}}
     pictures: dict[str, Any] = {}
-    for name, everything in corpora(options).items():
-        documents = [d for d in everything if names_a_country(d, lexicon)]
-        framed = [d for d in documents if has_verb(d, "attack-like")]
+    memory = Memory(options.cache, verbose=0)
+    names = ["amalgum"] if options.parsed is None else ["amalgum", "wikinews"]
+    for name in names:
+        kept = memory.cache(filtered)(name, options.loader, options.parsed)
+        framed = kept["framed"]
         rule = AgentRule(lexicon, {kind: VERBS[kind] for kind in KINDS}, returns="pair")
-        samples, best = sampled(framed, rule, options.seed)
+        keep = memory.cache(sampled, ignore=["documents", "rule"])
+        samples, best = keep(name, framed, rule, options.seed)
         few = [drawn[:FEW] for drawn in samples]
         quarters = count_documents(framed, samples, rule, period="Q", best=best)
         fewer = count_documents(framed, few, rule, period="Q", best=best)
         months = count_documents(framed, samples, rule, period="M", best=best)
         entry: dict[str, Any] = {
-            "articles": len(everything),
-            "naming_a_country": len(documents),
+            "articles": kept["articles"],
+            "naming_a_country": kept["naming"],
             "with_a_verb": len(framed),
-            "stemming": stemmed_words(documents, lexicon),
+            "stemming": stemmed_words(kept["words"], lexicon),
             "kinds": {},
         }
         for kind in KINDS:
@@ -306,17 +388,8 @@ def run(options: Any) -> dict[str, Any]:
                 by_class(quarters, kind), by_class(fewer, kind), entities
             )
         attacks = by_class(quarters, "attack-like")
-        loose = AgentRule(lexicon, VERBS["attack-like"], exclusive=False)
-        entry["without_only_one_country"] = float(
-            count_documents(framed, samples, loose, period="Q").mean.sum()
-        )
-        one, other, period = RIVALS[name]
-        difference = attacks.difference(one, other, periods=period)
-        entry["rivals"] = {
-            "one": one, "other": other, "period": period,
-            "mean": difference.mean, "probability": difference.probability,
-            "interval": difference.confidence_interval,
-        }  # fmt: skip
+        entry["variants"] = variants(name, framed, samples, lexicon)
+        entry["rivals"] = rivals(attacks, *RIVALS[name])
         entry["uncertain"] = [
             {"id": d.id, "key": str(d.key), "probability": d.probability,
              "mentions": list(d.mentions[:4])}
@@ -354,30 +427,28 @@ def write_plan(name: str, post: CountPosterior, documents: list[Document], optio
 
 
 def draw(found: dict[str, Any]) -> dict[str, Any]:
-    figures = {}
-    for name, parts in found["pictures"].items():
-        attacks = parts["quarters"]
-        shown = CountDisplay.from_posterior(attacks, keys=attacks.keys[:2], despine=True)
-        shown.ax_.set_ylabel("Articles in which the country\nattacks [95% interval]")
-        figures[f"news_{name}"] = shown.figure_
-        months = parts["months"]
-        panels = CountDisplay.from_posterior(
-            months, keys=months.keys[:20], panels=True, n_columns=4
+    """Draw the larger corpus; AMALGUM has too few attacks for a series."""
+    if "wikinews" not in found["pictures"]:
+        return {}
+    parts = found["pictures"]["wikinews"]
+    attacks, months = parts["quarters"], parts["months"]
+    shown = CountDisplay.from_posterior(attacks, keys=attacks.keys[:2], despine=True)
+    panels = CountDisplay.from_posterior(months, keys=months.keys[:20], panels=True, n_columns=4)
+    displays = {"news_wikinews": shown, "news_wikinews_panels": panels}
+    if parts["corrected"] is not None:
+        displays["news_wikinews_corrected"] = CountDisplay.from_posterior(
+            parts["corrected"], keys=attacks.keys[:1], plain=attacks, despine=True
         )
-        figures[f"news_{name}_panels"] = panels.figure_
-        if parts["corrected"] is not None:
-            key = attacks.keys[0]
-            mended = CountDisplay.from_posterior(
-                parts["corrected"], keys=[key], plain=attacks, despine=True
-            )
-            mended.ax_.set_ylabel("Articles in which the country\nattacks [95% interval]")
-            figures[f"news_{name}_corrected"] = mended.figure_
-    return figures
+    for name, display in displays.items():
+        if name != "news_wikinews_panels":
+            display.ax_.set_ylabel("Articles in which the country\nattacks [95% interval]")
+    return {name: display.figure_ for name, display in displays.items()}
 
 
 if __name__ == "__main__":
     main(
         __doc__, "news", run, draw,
         parsed={"default": None, "help": "folder of Wikinews as CoNLL-U"},
+        cache={"default": None, "help": "folder in which filtered documents are kept"},
         plan={"type": int, "default": 0, "help": "write the plan of so many articles"},
     )  # fmt: skip

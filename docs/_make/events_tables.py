@@ -9,7 +9,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 
 from paper_tables import limits, three
-from tables import Maker, Row, paragraphs, table, write_tables
+from tables import Maker, Row, table, write_tables
 
 SCRIPT = "benchmarks/paper/events.py"
 
@@ -148,7 +148,7 @@ def news_checks(found: Row) -> str:
                     whole(few["cells"]),
                     f"{few['correlation']:.3f}",
                     f"{few['largest_gap']:.1f}",
-                    f"{few['zero_width']} of {few['cells']}",
+                    f"{few['zero_width']} of {few['uncertain']}",
                     f"{100 * normal['below_zero']:.0f} %",
                     f"{entities['correlation']:.3f}",
                     f"{entities['ratio']:.2f}",
@@ -157,7 +157,7 @@ def news_checks(found: Row) -> str:
     title = (
         "Three checks on counts by quarter and country that are at least .2 in expectation. "
         f"*{found['few']} samples* beside {found['n_samples']}: correlation of the means, largest "
-        "gap, and intervals without any width. *Normal* intervals that reach below zero. "
+        "gap, and intervals that lose their width. *Normal* intervals that reach below zero. "
         "*Entities* beside articles: correlation over countries, and their ratio"
     )
     header = ["corpus and verbs", "events", "counts", "10 samples: correlation", "largest gap"]
@@ -166,16 +166,24 @@ def news_checks(found: Row) -> str:
 
 
 def news_rivals(found: Row) -> str:
-    parts = []
+    body = []
     for name, entry in found["corpora"].items():
         row = entry["rivals"]
-        when = f" in {row['period']}" if row["period"] else ""
-        parts.append(
-            f"{NAMES[name]}{when}: {row['one']} exceeds {row['other']} by {one(row['mean'])} "
-            f"articles {between(row['interval'])}, with a posterior probability of "
-            f"{row['probability']:.2f} of exceeding it at all."
+        body.append(
+            [
+                NAMES[name],
+                f"{row['one']} and {row['other']}",
+                f"{one(row['mean'])} {between(row['interval'])}",
+                f"{row['best_differs']} of {row['periods']}",
+                f"{row['unclear']}",
+            ]
         )
-    return paragraphs(*parts)
+    title = (
+        "Two countries: by how many articles the first exceeds the second over all years, with a "
+        "95 % interval; in how many quarters their single best counts differ; and in how many of "
+        "these the 95 % interval of the difference has both signs"
+    )
+    return table(title, ["corpus", "countries", "difference", "best differ", "unclear"], body)
 
 
 def news_reading(found: Row) -> str:
@@ -201,6 +209,25 @@ def news_reading(found: Row) -> str:
     )
     header = ["corpus", "read", "true events", "expected", "true of the likely", "missed"]
     return table(title, header, body)
+
+
+def news_variants(found: Row) -> str:
+    body = [
+        [
+            NAMES[name],
+            row["rule"],
+            one(row["events"]),
+            f"{row['right']} of {row['claimed']}",
+            f"{row['missed']}",
+        ]
+        for name, entry in found["corpora"].items()
+        for row in entry["variants"]
+    ]
+    title = (
+        "Other forms of the rule: expected number of events, and in the articles that were read, "
+        "how many of the likely events (.5 or more) are true, and how many true ones are missed"
+    )
+    return table(title, ["corpus", "rule", "events", "true of the likely", "missed"], body)
 
 
 def news_corrected(found: Row) -> str:
@@ -271,6 +298,7 @@ MAKERS: tuple[Maker, ...] = (
             news_checks,
             news_rivals,
             news_reading,
+            news_variants,
             news_corrected,
         )
     ),

@@ -166,9 +166,10 @@ def coverage_families(rows: list[Row]) -> str:
             ]
         body.append([name, counted("groups" if name.startswith("groups") else "", n), *cells])
     title = (
-        "Where at least five answers are expected to go against their prediction: coverage in %, "
-        "pooled; cells above 98 %, in brackets as many as would be there by chance if each covered "
-        "97 %; and mean width over that of the middle 95 % of the estimates"
+        "Where at least five queries or groups are expected to hold an answer against its "
+        "prediction (of unequal weight: Kish's number of them): coverage in %, pooled; cells above "
+        "98 %, in brackets as many as would be there by chance if each covered 97 %; and mean "
+        "width over that of the middle 95 % of the estimates"
     )
     kinds = ("calibrated", "others")
     header = ["queries", "sample"]
@@ -210,9 +211,9 @@ def outside(rows: list[Row]) -> str:
     wide = sum(row["score"] > MOST_COVERED for row in smooth)
     text = (
         f"{len(low)} of {len(rows)} cells lie under {100 * LEAST_COVERED:.0f} %, Monte Carlo error "
-        f"included. Of the {len(smooth)} cells in which at least five answers are expected to go "
-        f"against their prediction, {wide} lie above {100 * MOST_COVERED:.0f} %: the interval is "
-        "cautious there."
+        f"included. Of the {len(smooth)} cells in which at least five queries or groups are "
+        f"expected to hold an answer against its prediction, {wide} lie above "
+        f"{100 * MOST_COVERED:.0f} %: the interval is cautious there."
     )
     return paragraphs(text, bullets(cells) if cells else "")
 
@@ -381,6 +382,13 @@ def speed_ratios(title: str, records: list[Row]) -> str:
     return table(title, ["call", *(f"N = {record['n']:,}" for record in records)], body)
 
 
+def speed_hard(records: list[Row]) -> str:
+    rows = records[0]["rows"]
+    body = [[name, f"{row['ratio']:.1f}", f"{row['seconds']:.2f}"] for name, row in rows.items()]
+    title = f"``calibration_error_interval`` of {records[0]['n']:,} queries, harder cases"
+    return table(title, ["queries", "multiple of ``np.sort``", "seconds of CPU time"], body)
+
+
 def speed(result: Row) -> str:
     sizes, ties = result["sizes"], result.get("ties", [])
     versions = ", ".join(f"{name} {number}" for name, number in result["versions"].items())
@@ -402,6 +410,7 @@ def speed(result: Row) -> str:
         f"Measured on {result['machine']}, with {versions}.",
         speed_ratios("Time as a multiple of ``np.sort`` of the predictions", sizes),
         speed_ratios("The same for predictions rounded to 3 decimals", ties) if ties else "",
+        speed_hard(result["hard"]) if result.get("hard") else "",
         table("Peak extra memory as a multiple of the predictions' own", ["call", *columns], memory)
         if memory
         else "",
@@ -870,6 +879,14 @@ def share_range(values: Iterable[float | None]) -> str:
     return low if low == high else f"{low}–{high}"
 
 
+def number_range(values: Iterable[int]) -> str:
+    """Return the least and the largest of some numbers."""
+    known = sorted(values)
+    if not known:
+        return "no"
+    return str(known[0]) if known[0] == known[-1] else f"{known[0]} to {known[-1]}"
+
+
 def width(value: float | None) -> str:
     return "–" if value is None else f"{value:.1f}"
 
@@ -908,13 +925,14 @@ def counts_methods(result: Row) -> str:
     )
     settings = len({row["shape"] for row in rows})
     ours, peers = (
-        max((row["replications"] for row in rows if (row["method"] in OWN) is own), default=0)
+        number_range(row["replications"] for row in rows if (row["method"] in OWN) is own)
         for own in (True, False)
     )
     note = (
         f"2,000 documents in ten periods; {settings} ways in which probabilities are right or "
         f"wrong, each with {ours} replications ({peers} for other packages). Ranges are over the "
-        "ways; the mean is that of totals; widths are those of the calibrated model."
+        "ways, and with so few replications their ends are partly chance; the mean is that of "
+        "totals over all ways; widths are those of the calibrated model."
     )
     return paragraphs(note, table("Intervals of 95 % and how often they hold", header, found))
 
@@ -951,15 +969,35 @@ def counts_text(result: Row) -> str:
         (
             row["corpus"],
             f"{row['n_sentences']:,}",
+            str(row["n"]),
             str(row["n_keys"]),
             percent(row["plain"]),
             percent(row["corrected"]),
             f"{row['width_ratio']:.1f}",
         )
-        for row in result["text"]
+        for row in (*result["text"], *result.get("events", ()))
     ]
-    header = ("counts", "sentences", "kinds", "plain, %", "corrected, %", "times as wide")
-    return table("Gold counts that the intervals hold, with 100 sentences read", header, rows)
+    header = ("counts", "texts", "read", "kinds", "plain, %", "corrected, %", "times as wide")
+    return table("Gold counts that the intervals hold", header, rows)
+
+
+def counts_speed(result: Row) -> str:
+    """Return what planning and correcting a large corpus costs."""
+    rows = [
+        (
+            row["kind"],
+            f"{row['hits']:,}",
+            f"{row['plan_seconds']:.1f}",
+            f"{row['correct_seconds']:.1f}",
+            f"{row['megabytes']:,.0f}",
+        )
+        for row in result.get("speed", ())
+    ]
+    if not rows:
+        return MISSING.format(script="benchmarks/counts.py --only speed")
+    header = ("counts", "hits", "plan, s", "correct, s", "memory, MB")
+    title = "200,000 documents with 20 keys in 40 quarters: seconds of a core, and peak memory"
+    return table(title, header, rows)
 
 
 # --- antecedent_model.json
@@ -1148,7 +1186,7 @@ MAKERS: tuple[Maker, ...] = (
     ("spans_recalibrated", "spans.json", spans_recalibrated, "benchmarks/spans.py"),
     *(
         (function.__name__, "counts.json", function, "benchmarks/counts.py")
-        for function in (counts_methods, counts_settings, counts_text)
+        for function in (counts_methods, counts_settings, counts_text, counts_speed)
     ),
     *(
         (

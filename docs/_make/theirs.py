@@ -19,11 +19,11 @@ PERCENT = ("accuracy", "f1", "error_below")
 def load() -> dict[str, tuple[Any, str]]:
     """Return the value and the place of each number, by name."""
     found: dict[str, tuple[Any, str]] = {}
-    for text in json.loads(THEIRS.read_text(encoding="utf-8")).values():
+    for work, text in json.loads(THEIRS.read_text(encoding="utf-8")).items():
         for name, (value, place) in text["numbers"].items():
             if name in found:
                 raise ValueError(f"{name} stands in {THEIRS.name} twice.")
-            found[name] = value, place
+            found[name] = value, f"thesis, {place}" if work == "thesis" else place
     return found
 
 

@@ -23,7 +23,7 @@ from sklearn_calib.explore._correction import Correction, Evidence, correction_b
 from sklearn_calib.explore._correction_summary import CorrectionSummary
 from sklearn_calib.explore._difference import CountDifference, drawn_difference, outer_quantiles
 from sklearn_calib.explore._expected_width import ExpectedWidth, scaled_width
-from sklearn_calib.explore._keys import check_keys
+from sklearn_calib.explore._keys import check_keys, some_keys
 from sklearn_calib.explore._periods import Period, places_of
 from sklearn_calib.explore._posterior import CountPosterior, HitNumbers
 from sklearn_calib.explore._reading_plan import ReadingPlan, document_sizes
@@ -443,6 +443,15 @@ def _checked_queries(posterior: CountPosterior, queries: Queries, method: str) -
         )
     if queries.sample_weight is not None:
         raise ValueError("Weighted queries cannot correct counts; leave sample_weight out.")
+    if queries.label is not None:
+        labels = {str(label) for label in queries.label}
+        if labels.isdisjoint(map(str, posterior.keys)):
+            raise ValueError(
+                f"None of the queries is about a key that was counted: their labels are "
+                f"{some_keys(sorted(labels), 5)}, and the keys {some_keys(posterior.keys, 5)}. "
+                "Name the keys as the labels are; or leave the labels out, and the queries say "
+                "what all keys share."
+            )
     return queries
 
 

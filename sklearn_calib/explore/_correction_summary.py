@@ -113,11 +113,17 @@ class CorrectionSummary(Result):
         worst = int(np.argmin(self.plain_holds))
         if self.plain_holds[worst] < _HELD * self.confidence_level:
             low, high = (end[worst] for end in self.plain_interval)
-            off = self.plain_mean[worst] - self.mean[worst]
+            plain, (least, most) = (
+                self.plain_mean[worst],
+                (e[worst] for e in self.confidence_interval),
+            )
+            # Only a mean that is outside the corrected interval is known to be off.
+            off = f"its mean is {abs(plain - self.mean[worst]):.4g} too "
+            off += "high" if plain > most else "low"
             lines.append(
                 f"The plain interval of {self.keys[worst]}, [{low:.4g}, {high:.4g}], holds the "
-                f"count with probability {self.plain_holds[worst]:.2f}; its mean is {abs(off):.4g} "
-                f"too {'high' if off > 0 else 'low'}."
+                f"count with probability {self.plain_holds[worst]:.2f}; "
+                f"{'it is too narrow for what is known' if least <= plain <= most else off}."
             )
         if self.n_missed:
             found = counted(self.n_missed, "key was", "keys were")

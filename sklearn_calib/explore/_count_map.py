@@ -24,6 +24,8 @@ from sklearn_calib.explore._slice_sampling import draw_posterior
 # first two, because a model that errs more than it says errs more in both directions.
 _MEDIAN = np.log([1.0, 1.0, 0.01, 0.01])
 _SPREAD = np.array([0.8, 0.5, 1.5, 1.5])
+# No factor is larger, whatever the tails of the priors allow: not more than all can be too much.
+_MOST = np.log([1e3, 1e3, 20.0, 1.0])
 _N_FACTORS = len(_MEDIAN)
 _TURN = np.array([[1.0, 1.0, 0.0, 0.0], [1.0, -1.0, 0.0, 0.0], [0, 0, 1.0, 0], [0, 0, 0, 1.0]])
 # How far keys differ, and how unsure that is.
@@ -192,7 +194,7 @@ def _factors(z: Array, own: Array | float) -> Array:
     if not isinstance(own, float):
         spread = np.exp(_KEY_SPREAD + _KEY_DOUBT * z[:, _N_FACTORS : 2 * _N_FACTORS])
         logs = logs + own * spread[:, np.newaxis]
-    return np.exp(np.minimum(_MEDIAN + logs @ _TURN, 20.0))
+    return np.exp(np.minimum(_MEDIAN + logs @ _TURN, _MOST))
 
 
 def _parts(mean: ArrayLike, variance: ArrayLike, frequency: Array) -> tuple[Array, list[Array]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 
 import numpy as np
 
@@ -60,3 +60,8 @@ def check_keys(keys: Iterable[Hashable]) -> tuple[Hashable, ...]:
             raise ValueError(f"keys: {key!r} is named twice.")
         seen.add(key)
     return found
+
+
+def some_keys(keys: Sequence[Hashable], most: int = 10) -> str:
+    """Return the first keys as they stand in a message."""
+    return f"{', '.join(map(repr, keys[:most]))}{', ...' if len(keys) > most else ''}"

@@ -121,10 +121,13 @@ def _counted(
         places.setdefault(names[place], []).append(place)
     number, known = -1, False
     for number, source in enumerate(_opened(documents)):
-        item = source() if callable(source) else source
-        if is_raw_text(item):
-            item = as_raw_text(item, number)
-        elif not isinstance(item, Document):
+        try:
+            item = source() if callable(source) else source
+            if is_raw_text(item):
+                item = as_raw_text(item, number)
+        except Exception:
+            continue  # what cannot be read was not counted either
+        if not isinstance(item, (Document, RawText)):
             raise TypeError(
                 "documents must hold Document objects, or texts as `parse_texts` takes them; entry "
                 f"{number} is a {type(item).__name__}."

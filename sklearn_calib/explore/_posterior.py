@@ -901,13 +901,16 @@ class CountPosterior(PlottedResult):
                 most = f"the {len(self._common.keys)} most common of {len(self.keys):,} keys"
             shown = ", ".join(part for part in (whole, most) if part)
             notes.append(f"{shown[0].upper()}{shown[1:]}.")
+        return f"{counted}{self._source}.\n{' '.join([*notes, self._about_intervals])}"
+
+    @property
+    def _about_intervals(self) -> str:
+        """Say what the intervals are, wherever they are shown."""
         if self.n_samples == 1:
-            notes.append("One sample makes no interval.")
-        elif self.n_samples is not None and self.n_samples < _FEW:
-            notes.append("The 95% intervals are too narrow, because the samples are few.")
-        else:
-            notes.append(f"The intervals have a level of 95%, {self._rests_on}.")
-        return f"{counted}{self._source}.\n{' '.join(notes)}"
+            return "One sample makes no interval."
+        if self.n_samples is not None and self.n_samples < _FEW:
+            return "The 95% intervals are too narrow, because the samples are few."
+        return f"The intervals have a level of 95%, {self._rests_on}."
 
     @property
     def condition(self) -> str:
@@ -929,7 +932,8 @@ class CountPosterior(PlottedResult):
     def __str__(self) -> str:
         if not self.keys:
             return self._sentence()
-        return format_table(self._by_period(self._plain_interval()), most=_PRINTED)
+        table = format_table(self._by_period(self._plain_interval()), most=_PRINTED)
+        return f"{table}\n{self._about_intervals}"
 
 
 def _number(n: int, noun: str) -> str:

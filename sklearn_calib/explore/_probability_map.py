@@ -20,8 +20,11 @@ _ROUNDED = 0.1
 # confident answers that are wrong.
 _INTERCEPT, _SLOPE, _SKEW = 1.5, 0.5, 0.35
 _INVENTED = (-3.0, 1.7)
-# The floor, relative to the frequency of events: a few are missed for a hundred found.
-_MISSED = (np.log(0.05), 1.5)
+# The odds of the floor: a beta prime law of 1/2 and 1/2, whose median is relative to the odds of
+# events, up to a limit. Where few documents without a trace were read, a prior must neither rule
+# out that many events are missed nor that none is: below the median this is Jeffreys' prior of a
+# rare rate, r^(-1/2), and above it falls as r^(-3/2).
+_MISSED, _MOST_MISSED = 0.3, 0.03
 _FREQUENCY = 0.05
 # A rough curve around all that: an Ornstein-Uhlenbeck process over the log-odds.
 _N_KNOTS, _RANGE = 10, 3.0
@@ -272,7 +275,8 @@ def _places(p: Array, code: Array, knots: Array, rate: Array) -> _Places:
     hats = np.column_stack([np.interp(x, knots, unit) for unit in np.eye(len(knots))])
     covariance = np.exp(-np.abs(knots[:, np.newaxis] - knots) / _RANGE)
     basis = hats @ np.linalg.cholesky(covariance)
-    floor = special.logit(np.clip(rate, 1e-6, 0.5)) + _MISSED[0]
+    odds = special.expm1(-np.log1p(-np.clip(rate, 1e-6, 0.5)))
+    floor = np.log(np.minimum(_MISSED * odds, _MOST_MISSED))
     return _Places(np.log(inner), np.log1p(-inner), basis, code, floor)
 
 
@@ -281,7 +285,7 @@ def _curve(z: Array, differences: Array, places: _Places) -> Array:
     intercept = _INTERCEPT * z[:, :1] + differences[..., 0]
     slope = _SLOPE * z[:, 1:2] + differences[..., 1]
     skew = _SKEW * z[:, 2:3]
-    missed = places.prior_floor + _MISSED[1] * z[:, 3:4] + differences[..., 2]
+    missed = places.prior_floor + _log_beta_prime(z[:, 3:4]) + differences[..., 2]
     invented = _INVENTED[0] + _INVENTED[1] * z[:, 4:5] + differences[..., 3]
     amplitude = np.exp(_AMPLITUDE[0] + _AMPLITUDE[1] * z[:, 5:6])
     rough = amplitude * z[:, 6 : 6 + places.basis.shape[1]]
@@ -291,3 +295,9 @@ def _curve(z: Array, differences: Array, places: _Places) -> Array:
     most = ((1.0 - special.expit(missed)) * special.expit(-invented))[:, places.key]
     log_odds = intercept + low * places.log_yes - high * places.log_no + rough @ places.basis.T
     return np.clip(floor + most * special.expit(log_odds), 1e-12, 1.0 - 1e-12)
+
+
+def _log_beta_prime(z: Array) -> Array:
+    """Return the log of a beta prime variable of 1/2 and 1/2 as a function of a normal one."""
+    tail = special.ndtr(-np.minimum(np.abs(z), 30.0))
+    return -2.0 * np.sign(z) * np.log(np.tan(0.5 * np.pi * tail))

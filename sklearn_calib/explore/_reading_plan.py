@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import warnings
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -22,6 +23,7 @@ from sklearn_calib._validation import (
     is_missing,
 )
 from sklearn_calib.explore._expected_width import ExpectedWidth, expected_width
+from sklearn_calib.explore._keys import some_keys
 from sklearn_calib.explore._posterior import CountPosterior
 from sklearn_calib.explore._read_documents import ReadDocuments
 from sklearn_calib.explore._survey import (
@@ -32,7 +34,7 @@ from sklearn_calib.explore._survey import (
 )
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    from pandas import DataFrame, Series
 
 __all__ = ["ReadingPlan", "reading_plan"]
 
@@ -42,6 +44,8 @@ _PLAUSIBLE = 0.01
 UNCERTAIN_SHARE = 0.6
 _YES = {"yes", "y", "true", "t", "1", "1.0", "x"}
 _NO = {"no", "n", "false", "f", "0", "0.0"}
+# So many gaps where the model sees nothing are no accident.
+_MANY_GAPS = 5
 _COLUMNS = ("document", "period", "title", "key", "why", "answer")
 _FORMAT = "sklearn-calib reading plan 1"
 
@@ -180,14 +184,16 @@ class ReadingPlan(Result):
 
     # --- what was found
 
-    def answered(self, answers: Mapping[Hashable, Any] | str | Path | DataFrame) -> ReadingPlan:
+    def answered(
+        self, answers: Mapping[Hashable, Any] | str | Path | DataFrame | Series
+    ) -> ReadingPlan:
         """Return the plan with answers.
 
         Parameters
         ----------
-        answers : mapping, path or DataFrame
-            A mapping of documents to answers: "yes" or "no", True or False, or a
-            number where documents count more than once; or to a mapping of keys
+        answers : mapping, path, DataFrame or Series
+            A mapping (or series) of documents to answers: "yes" or "no", True or
+            False, or a number where documents count more than once; or to a mapping of keys
             to such answers, or to a list of the keys that were found. Or the
             CSV file of `to_csv`, or a data frame of that form, with the answers
             filled in; rows may be added for further keys of a document.
@@ -252,7 +258,8 @@ class ReadingPlan(Result):
             rows = zip(answers["document"], keys, answers["answer"], strict=True)
             for number, (document, key, value) in enumerate(rows):
                 yield f"Row {number}", str(document), None if is_missing(key) else key, value
-        elif isinstance(answers, Mapping):
+        elif isinstance(answers, Mapping) or hasattr(answers, "items"):
+            # A mapping, or a series of pandas.
             for document, value in answers.items():
                 where = f"The answer for {document!r}"
                 if isinstance(value, Mapping):
@@ -274,7 +281,16 @@ class ReadingPlan(Result):
             )
 
     def _rows_of_file(self, path: Path) -> Iterator[tuple[str, str, Any, Any]]:
-        text = path.read_bytes().decode("utf-8-sig")
+        content = path.read_bytes()
+        # Spreadsheets write this mark in front of their "Unicode text".
+        encoding = "utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+        try:
+            text = content.decode(encoding)
+        except UnicodeDecodeError as error:
+            raise ValueError(
+                f"{path} is not a CSV file in UTF-8 ({error}). Save it as CSV in UTF-8; a workbook "
+                "such as .xlsx can be passed as the data frame that pandas reads from it."
+            ) from None
         first = text.split("\n", 1)[0]
         # Spreadsheets of some countries write semicolons.
         delimiter = max(",;\t", key=first.count)
@@ -298,7 +314,8 @@ class ReadingPlan(Result):
             if word in _YES or word in _NO:
                 return int(word in _YES)
             value = float(word) if word.replace(".", "", 1).isdigit() else value
-        if isinstance(value, (int, float, np.number)) and value >= 0 and value == int(value):
+        whole = isinstance(value, (int, float, np.number)) and float(value).is_integer()
+        if whole and value >= 0:
             number = int(value)
             if number > 1 and not self._counts_more:
                 raise ValueError(
@@ -306,7 +323,8 @@ class ReadingPlan(Result):
                     "or no."
                 )
             return number
-        raise ValueError(f"{where}: the answer is {value!r}; it should be yes, no or a number.")
+        wanted = "a whole number" if self._counts_more else "yes or no"
+        raise ValueError(f"{where}: the answer is {value!r}; it should be {wanted}.")
 
     @property
     def _counts_more(self) -> bool:
@@ -328,7 +346,7 @@ class ReadingPlan(Result):
             if number:
                 raise ValueError(
                     f"{where} is yes, but does not say to which key; the keys are "
-                    f"{', '.join(map(repr, keys[:10]))}{', ...' if len(keys) > 10 else ''}."
+                    f"{some_keys(keys)}."
                 )
             return None
         if key in keys:
@@ -354,6 +372,7 @@ class ReadingPlan(Result):
             # The beginning of a plan is the plan of fewer documents.
             mended = scaled_to(self._sizes, k)[places[rows]]
         else:
+            self._warn_of_gaps(rows)
             mended = inclusion[rows] * (k / n)
         column = {key: i for i, key in enumerate(self.posterior.keys)}
         counts = np.zeros((k, len(column)), dtype=np.int64)
@@ -361,6 +380,21 @@ class ReadingPlan(Result):
             for key, number in self.answers[self.documents[row]].items():
                 counts[at, column[key]] = number
         return ReadDocuments(places[rows], mended, counts)
+
+    def _warn_of_gaps(self, rows: Array) -> None:
+        """Warn where those documents alone have no answer in which the model sees nothing."""
+        trace = np.array([len(hits) > 0 for hits in self._plausible()])
+        open_rows = np.ones(len(trace), dtype=bool)
+        open_rows[rows] = False
+        if open_rows.sum() >= _MANY_GAPS and not trace[open_rows].any():
+            warnings.warn(
+                f"{counted(int(open_rows.sum()), 'document')} in which the model sees nothing "
+                f"{'has' if open_rows.sum() == 1 else 'have'} no answer, and all others have one. "
+                "Answer 'no' if they were read and have none of the keys: what the model misses "
+                "can only be found there.",
+                UserWarning,
+                stacklevel=2,
+            )
 
     def answers_for(self, posterior: CountPosterior) -> ReadDocuments:
         """Return the answers for counts of the same documents: all keys, or a choice of them.
@@ -614,7 +648,8 @@ def reading_plan(
     """
     if not isinstance(posterior, CountPosterior):
         raise TypeError(
-            f"reading_plan needs the counts (a CountPosterior), got {type(posterior).__name__}."
+            f"reading_plan needs the counts (a CountPosterior), got {type(posterior).__name__}. "
+            "For spans, count chunks in samples: count_tags(sentences, samples, 'chunk')."
         )
     if type(posterior) is not CountPosterior:
         raise TypeError(

@@ -149,7 +149,18 @@ class _Alike:
 
     def draw(self, p: Array, draws: Array, rng: np.random.Generator) -> None:
         """Add drawn counts by draw and cell."""
-        draws += rng.binomial(self.number, p) @ _sums(self.cell, self.weight, draws.shape[1])
+        # A document by itself needs a single comparison, a tenth of the time of a binomial.
+        alone = self.number == 1
+        for chosen in (alone, ~alone):
+            if not chosen.any():
+                continue
+            chance = p[:, chosen]
+            sums = _sums(self.cell[chosen], self.weight[chosen], draws.shape[1])
+            if chosen is alone:
+                yes = rng.random(chance.shape, dtype=np.float32) < chance
+                draws += yes.astype(np.float64) @ sums
+            else:
+                draws += rng.binomial(self.number[chosen], chance) @ sums
 
 
 def _levels(

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn_calib._html import data_element, html_page, plain_text
 from sklearn_calib._results import percent
 from sklearn_calib._validation import Array
-from sklearn_calib.display._histogram import PredictionCounts
+from sklearn_calib.display._histogram import GRIDS, PredictionCounts
 from sklearn_calib.metrics import (
     CalibrationBins,
     LabelCalibration,
@@ -84,13 +84,17 @@ def _label_table(labels: LabelCalibration) -> str:
             f"<tr{' class=alarm' if table.alarm[i] else ''}>"
             f"<td class='label'><bdi>{plain_text(str(label))}</bdi></td><td>{picture}</td>"
             f"<td class='number'>{table.count[i]:,}</td>{numbers}"
-            f"<td class='number'>{table.adjusted_pvalue[i]:.3g}</td></tr>"
+            f"<td class='number'>{_pvalue(table.adjusted_pvalue[i])}</td></tr>"
         )
     return (
         "<div class='scroll'><table id='labels'><thead><tr><th>label</th>"
         f"<th>error, 0 to {most:.2g}</th>{head}</tr></thead><tbody>{''.join(rows)}</tbody>"
         "</table></div>"
     )
+
+
+def _pvalue(value: float) -> str:
+    return "&lt; 1e-300" if value == 0.0 else f"{value:.3g}"
 
 
 def _error_picture(error: float, low: float, high: float) -> str:
@@ -130,12 +134,13 @@ def _bins_data(bins: CalibrationBins, level: float) -> dict[str, Any]:
 def _curve_data(
     queries: Queries | QueryScan, bins: CalibrationBins, name: str, level: float
 ) -> dict[str, Any]:
-    cells = PredictionCounts.of(queries).linear
+    counts = PredictionCounts.of(queries)
     return {
         "name": name,
         "n": int(bins.count.sum()) if isinstance(queries, QueryScan) else len(queries),
         "bins": _bins_data(bins, level),
-        "histogram": cells.reshape(_CELLS, -1).sum(axis=1).tolist(),
+        "histogram": counts.linear.reshape(_CELLS, -1).sum(axis=1).tolist(),
+        "oddsHistogram": counts.logit.tolist(),
     }
 
 
@@ -154,6 +159,7 @@ def _data(report: Report) -> dict[str, Any]:
     return {
         "level": percent(level),
         "curves": curves,
+        "oddsEdges": GRIDS["logit"].tolist(),
         "sizes": {
             "size": _list(sizes.bin_size),
             "bins": sizes.n_bins.tolist(),
@@ -203,6 +209,11 @@ def _figure(name: str, caption: str) -> str:
     )
 
 
+def _few(n_labels: int) -> str:
+    """Say which labels have curves, where not all of them do."""
+    return f", one of the {_CURVES} most common," if n_labels > _CURVES else ""
+
+
 def page(report: Report) -> str:
     """Return the whole page."""
     parts = [
@@ -230,8 +241,8 @@ def page(report: Report) -> str:
         parts += [
             "<h2>By label</h2>",
             "<p class='soft'>Calibration error of each label with its interval, most common first; "
-            "a filled point is an alarm, an adjusted p-value below 0.05. Choose a label to see its "
-            "curve above.</p>",
+            "a filled point is an alarm, an adjusted p-value below 0.05. Choose a label"
+            f"{_few(len(report.labels))} to see its curve above.</p>",
             _label_table(report.labels),
         ]
     parts += [

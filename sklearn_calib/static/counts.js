@@ -176,7 +176,7 @@
       const [from, to] = place(state.period);
       svg.append(draw("rect", {class: "chosen", x: from, width: Math.max(to - from, 2), y: plot.floor + 1, height: 3}));
     }
-    const busiest = s.mean[k].indexOf(Math.max(...s.mean[k]));
+    const busiest = s.mean[k].reduce((top, v, i) => (v > s.mean[k][top] ? i : top), 0);
     reachable(plot, size, {
       at: place, tell: i => describe(k, i), start: state.key === k && state.period !== null ? state.period : busiest,
       name: `${D.keys[k]}: ${unit}${per()}. Arrow keys move between periods, Enter lists documents.`,

@@ -6,23 +6,42 @@
   const share = value => `${(100 * value).toFixed(1)} %`;
   const curveBox = document.querySelector("#curve .picture");
   const sizeBox = document.querySelector("#bin-size .picture");
-  let chosen = 0;
+  let chosen = 0, odds = false;
+
+  /* Where a share stands between 0 and 1: as it is, or by its log-odds, which stretch both ends. */
+  function scale({bins}) {
+    if (!odds) return {of: v => v, marks: [0, 0.2, 0.4, 0.6, 0.8, 1], text: v => v.toFixed(1)};
+    const inner = [...bins.predicted, ...bins.true, ...bins.low, ...bins.high].filter(v => v > 0 && v < 1);
+    const least = Math.min(0.1, ...inner.map(v => Math.min(v, 1 - v)));
+    const edge = Math.max(10 ** Math.floor(Math.log10(least)), 1e-6);
+    const logit = v => Math.log(v / (1 - v)), end = -logit(edge);
+    const small = [];
+    for (let v = 0.1; v > edge * 0.99; v /= 10) small.push(v);
+    const step = Math.ceil(small.length / 3);
+    const kept = small.filter((_, i) => i % step === 0);
+    const text = v => (v <= 0.5 ? String(Number(v.toPrecision(1))) : String(Number((1 - Number((1 - v).toPrecision(1))).toFixed(7))));
+    return {
+      of: v => Math.min(1, Math.max(0, (logit(Math.min(Math.max(v, 1e-300), 1 - 1e-16)) / end + 1) / 2)),
+      marks: [...[...kept].reverse(), 0.5, ...kept.map(v => 1 - v)], text,
+    };
+  }
 
   function drawCurve() {
-    const {bins, histogram, n} = D.curves[chosen];
+    const {bins, histogram, oddsHistogram, n} = D.curves[chosen];
+    const {of, marks, text} = scale(D.curves[chosen]);
     const width = Math.max(280, Math.min(curveBox.clientWidth, 560));
-    const left = 44, right = 10, top = 22;
+    const left = 50, right = 10, top = 22;
     const side = width - left - right, floor = top + side, low = floor + 44, tall = 52;
     const height = low + tall + 34;
-    const x = v => left + v * side, y = v => floor - v * side;
+    const x = v => left + of(v) * side, y = v => floor - of(v) * side;
     const svg = draw("svg", {class: "plot", viewBox: `0 0 ${width} ${height}`, width, height});
     const plot = {svg, left, right: width - right, floor, top, width, height};
-    for (const v of [0, 0.2, 0.4, 0.6, 0.8, 1]) {
+    for (const v of [...(odds ? [0, 1] : []), ...marks]) {
       svg.append(
         draw("line", {class: v ? "grid" : "axis", x1: left, x2: x(1), y1: y(v), y2: y(v)}),
         draw("line", {class: v ? "grid" : "axis", x1: x(v), x2: x(v), y1: top, y2: floor}),
-        draw("text", {x: left - 6, y: y(v) + 4, "text-anchor": "end"}, v.toFixed(1)),
-        draw("text", {x: x(v), y: floor + 16, "text-anchor": "middle"}, v.toFixed(1)));
+        marks.includes(v) ? draw("text", {x: left - 6, y: y(v) + 4, "text-anchor": "end"}, text(v)) : "",
+        marks.includes(v) ? draw("text", {x: x(v), y: floor + 16, "text-anchor": "middle"}, text(v)) : "");
     }
     svg.append(
       draw("text", {x: 0, y: 12}, "share that came true"),
@@ -40,10 +59,13 @@
       return draw("circle", {class: "point", cx: x(a), cy: y(b), r: 4});
     });
     svg.append(...points);
-    const most = Math.max(...histogram, 1e-12), cell = side / histogram.length;
-    histogram.forEach((count, i) => {
-      const h = tall * count / most;
-      if (count) svg.append(draw("rect", {class: "bar", x: left + i * cell + 0.5, width: Math.max(cell - 1, 1), y: low + tall - Math.max(h, 1), height: Math.max(h, 1)}));
+    const cells = odds ? oddsHistogram : histogram, most = Math.max(...cells, 1e-12);
+    cells.forEach((count, i) => {
+      if (!count) return;
+      const h = Math.max(tall * count / most, 1);
+      const ends = odds ? [D.oddsEdges[i], D.oddsEdges[i + 1]] : [i / cells.length, (i + 1) / cells.length];
+      const [from, to] = ends.map(x);
+      svg.append(draw("rect", {class: "bar", x: from + 0.5, width: Math.max(to - from - 1, 1), y: low + tall - h, height: h}));
     });
     svg.append(draw("line", {class: "axis", x1: left, x2: x(1), y1: low + tall, y2: low + tall}),
       draw("text", {x: x(1), y: low + tall + 16, "text-anchor": "end"}, `${plural(n, "prediction")}`.replace("predictions", "predictions, by what they say")));
@@ -61,12 +83,18 @@
       at: i => [edge(i), edge(i + 1)], tell,
       name: `Calibration curve of ${D.curves[chosen].name}, ${places.length} bins. Arrow keys move between bins.`,
     });
-    curveBox.replaceChildren(...(D.curves.length > 1 ? [choice()] : []), svg);
+    curveBox.replaceChildren(choice(), svg);
   }
   function choice() {
+    const stretch = make("label", {}, make("input", {type: "checkbox", id: "odds", checked: odds, onchange: event => {
+      odds = event.target.checked;
+      drawCurve();
+      document.getElementById("odds").focus();
+    }}), " stretch both ends (log-odds)");
+    if (D.curves.length === 1) return make("div", {class: "where"}, stretch);
     return make("div", {class: "where"}, make("label", {}, "Label ", make("select", {
       id: "label", onchange: event => { choose(Number(event.target.value)); document.getElementById("label").focus(); },
-    }, D.curves.map((curve, i) => make("option", {value: i, selected: i === chosen}, curve.name)))));
+    }, D.curves.map((curve, i) => make("option", {value: i, selected: i === chosen}, curve.name)))), stretch);
   }
   function choose(i) {
     chosen = i;

@@ -90,6 +90,8 @@ def test_it_says_what_it_rests_on():
     assert "corrected by 150 read documents." in repr(BETTER)
     assert "given the model" not in repr(BETTER)
     assert "given the model" in repr(POSTERIOR)
+    assert "given the model" in str(POSTERIOR)
+    assert "corrected by 150 read documents." in str(BETTER)
     design = POSTERIOR.corrected(PLAN, method="design", random_state=0)
     assert "estimated by design" in repr(design)
 
@@ -132,6 +134,9 @@ def test_queries_of_annotated_text_correct():
     assert low[0, 0] <= TRUTH.sum() <= high[0, 0]
     with pytest.raises(ValueError, match=r"by 600 labelled queries cannot be pooled"):
         better.pool({"any": ["yes"]})
+    about = Queries(y, p, label=["nobody"] * 600)
+    with pytest.raises(ValueError, match=r"labels are 'nobody', and the keys 'yes'"):
+        POSTERIOR.corrected(about)
     with pytest.raises(ValueError, match="method='design' needs a random sample"):
         POSTERIOR.corrected(Queries(y, p), method="design")
     with pytest.raises(ValueError, match="Weighted queries"):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from sklearn_calib.explore import count_tags, reading_plan
 from tests.explore.readings import read, wrong_counts
 
 POSTERIOR, TRUTH = wrong_counts()
@@ -26,3 +27,21 @@ def test_the_summary_says_how_wrong_the_model_was():
     calm = posterior.corrected(read(posterior, truth), random_state=0).summary()
     assert "No sign that the model is miscalibrated" in str(calm)
     assert calm.plain_holds[0] > 0.2
+
+
+def test_a_mean_is_called_off_only_if_it_is_known_to_be():
+    plan = reading_plan(POSTERIOR, 1, random_state=0)
+    one = POSTERIOR.corrected(plan.answered({plan.documents[0]: "yes"}), random_state=0)
+    text = str(one.summary())
+    assert "it is too narrow for what is known." in text
+    assert "its mean is" not in text
+
+
+def test_widths_of_numbers_are_those_of_the_intervals():
+    """A single sentence says next to nothing; a few wild draws are not the width."""
+    words = [["the", "dog"]] * 60
+    counts = count_tags(words, [[["D", "N"], ["N", "N"]] * 15] * 60)
+    plan = reading_plan(counts, 1, random_state=0)
+    better = counts.corrected(plan.answered({plan.documents[0]: {"N": 2}}), random_state=0)
+    low, high = better.total().confidence_interval()
+    np.testing.assert_allclose(better.summary().expected_width.width[0], (high - low)[0], rtol=0.3)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from sklearn_calib.explore import count_documents, rule_queries
+from sklearn_calib.explore._keys import some_keys
 from tests.explore.pairs import document, linked, samples
 
 DOCS = [document("a", entities=[0, 0]), document("b", entities=[0, 1])]
@@ -47,3 +48,8 @@ def test_keys(count):
     with pytest.raises(TypeError, match=r"\['a'\] cannot be a key"):
         count(DOCS, DRAWN, linked, keys=[["a"]])
     count(DOCS, DRAWN, linked, keys=iter(["yes"]))
+
+
+def test_some_keys():
+    assert some_keys(["a", 1]) == "'a', 1"
+    assert some_keys(range(20), 2) == "0, 1, ..."

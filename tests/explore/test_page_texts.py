@@ -53,6 +53,15 @@ def test_documents_of_one_name_are_told_apart():
     assert kept == [(2, "c"), (0, "a")]
 
 
+def test_what_could_not_be_counted_is_passed_over():
+    def broken():
+        raise OSError("the disk is away")
+
+    stream = [broken, ("text", {"id": "b", "date": "never"}), lambda: CORPUS.X[5]]
+    kept = kept_texts(stream, NAMES, np.array([5]), 5, words)
+    assert [place for place, _ in kept] == [5]
+
+
 @pytest.mark.parametrize(
     ("documents", "error", "message"),
     [

@@ -252,7 +252,7 @@ def test_many_counts_are_shown_as_sums_of_the_most_common_keys():
     assert lines[2] == "11 documents in 11 years, 2001 to 2011; 100 samples of each."
     assert lines[3] == "All years together. The intervals have a level of 95%, given the model."
     # In full, it is by period.
-    assert len(str(post).splitlines()) == 12
+    assert len(str(post).splitlines()) == 13
     words = [f"w{i:02d}" for i in range(12)]
     tags = count_tags([words], [[words] * 20])
     assert "The 10 most common of 12 keys." in repr(tags)

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.special import expit, logit
 
-from sklearn_calib.explore._probability_map import draw_maps
+from sklearn_calib.explore._probability_map import _log_beta_prime, draw_maps
 
 ASKED = np.array([0.0, 0.01, 0.1, 0.3, 0.5, 0.69, 0.9, 0.99, 1.0])
 
@@ -120,3 +121,22 @@ def test_intervals_of_totals_hold(name):
         held += low <= y.sum() <= high
     # Three standard errors below 95 %.
     assert held / 40 >= 0.85
+
+
+def test_the_prior_of_the_floor_is_beta_prime():
+    z = np.array([-6.0, -2.0, -0.3, 0.0, 0.3, 2.0, 6.0])
+    law = stats.betaprime(0.5, 0.5)
+    quantiles = np.log(law.ppf(stats.norm.cdf(z[:5])))
+    np.testing.assert_allclose(_log_beta_prime(z[:5]), quantiles, atol=1e-12)
+    np.testing.assert_allclose(_log_beta_prime(-z), -_log_beta_prime(z))
+    assert np.isfinite(_log_beta_prime(np.array([-60.0, 60.0]))).all()
+
+
+@pytest.mark.parametrize("n", [40, 120])
+def test_a_floor_is_neither_ruled_out_nor_taken_for_granted(n):
+    """Documents without a trace, none of which has an event: Jeffreys' interval is the guide."""
+    maps = draw_maps(np.zeros(n), np.zeros(n), n_draws=2000, rng=np.random.default_rng(0))
+    low, high = np.quantile(maps.chance([0.0])[:, 0], [0.025, 0.975])
+    jeffreys = stats.beta(0.5, n + 0.5).ppf(0.975)
+    assert low < 0.1 / n
+    assert 0.6 * jeffreys < high < 1.1 * jeffreys

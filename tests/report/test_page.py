@@ -100,6 +100,8 @@ def test_pictures_have_the_numbers_of_the_report():
             np.testing.assert_array_equal(curve["bins"][name], values)
         counts, _ = np.histogram(mine.y_prob, np.arange(51) / 50)
         assert curve["histogram"] == counts.tolist()
+        counts, _ = np.histogram(mine.y_prob, data["oddsEdges"])
+        assert curve["oddsHistogram"] == counts.tolist()
         assert curve["n"] == len(mine)
     sizes = bin_size_curve(queries, confidence_level=0.9)
     np.testing.assert_array_equal(data["sizes"]["error"], sizes.error)
@@ -135,6 +137,17 @@ def test_labels_that_are_numbers_groups_and_weights():
     ]
     assert {len(curve["bins"]["count"]) for curve in data["curves"]} == {5}
     np.testing.assert_array_equal(data["curves"][0]["bins"]["true"], report.bins.prob_true)
+
+
+def test_the_most_common_of_many_labels_have_curves():
+    rng = np.random.default_rng(0)
+    proba = rng.dirichlet(np.ones(42), size=200)
+    y = np.array([rng.choice(42, p=p) for p in proba])
+    report = calibration_report(y, proba, classes=np.arange(42), random_state=0)
+    html = report.to_html()
+    assert len(data_of(html)["curves"]) == 41
+    assert "one of the 40 most common, to see its curve" in html
+    assert html.count("<td class='label'>") == 42
 
 
 def test_without_a_name():
@@ -178,7 +191,7 @@ def test_bins_and_labels_can_be_looked_at(browser, tmp_path):
     browser.look(1280)
     browser.open(out)
     # By keyboard, along the bins of all labels.
-    browser.press("Tab", "Tab", "Home")
+    browser.press("Tab", "Tab", "Tab", "Home")
     bins = report.bins
     for i in range(3):
         tip = browser.text("#tip")
@@ -186,6 +199,18 @@ def test_bins_and_labels_can_be_looked_at(browser, tmp_path):
         assert f"came true {100 * bins.prob_true[i]:.1f} %" in tip
         assert f"bin {i + 1} of {len(bins)}, {bins.count[i]:,} queries" in tip
         browser.press("ArrowRight")
+    # Log-odds make room at both ends, for the same bins.
+    places = "[...document.querySelectorAll('#curve .point')].map(p => p.cx.baseVal.value)"
+    before = browser.run(places)
+    browser.click("#odds")
+    after = browser.run(places)
+    assert len(before) == len(after) == len(bins)
+    assert (np.diff(after) > 0).all()
+    assert after[1] - after[0] > before[1] - before[0]
+    assert browser.run("document.activeElement.id") == "odds"
+    assert "0.5" in browser.texts("#curve text")
+    browser.click("#odds")
+    assert browser.run(places) == before
     # By mouse, a label of the table.
     browser.click("#labels tr:nth-child(2) button")
     label = browser.text("#labels tr:nth-child(2) button")

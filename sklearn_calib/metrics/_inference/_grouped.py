@@ -25,8 +25,28 @@ from sklearn_calib.metrics._binning._binned import BinnedQueries
 from sklearn_calib.metrics._inference._debiased import debiased_square, pair_factor
 from sklearn_calib.metrics._inference._moments import ResidualMoments
 
-# Units handled at a time, where a dense row is made for each.
-_UNITS = 4096
+# Up to so many bins their products are kept in a square array, beyond as few as there are.
+_DENSE = 2000
+
+# The share of bins that a unit touches, from which on it is written out in full.
+_CROWDED = 0.2
+
+# Numbers made at a time, where a row of bins is made for each of them.
+_ENTRIES = 4_000_000
+
+
+def _summed_products(one: sparse.csr_array, two: sparse.csr_array) -> sparse.csr_array:
+    """Return the products of bins, summed over units."""
+    n_units, n_bins = one.shape
+    if one.nnz < _CROWDED * n_units * n_bins:
+        return sparse.csr_array(one.T @ two)
+    # Units that touch many of the bins: rows of zeros and all are the faster way.
+    whole = np.zeros((n_bins, two.shape[1]))
+    part = max(1, _ENTRIES // n_bins)
+    for first in range(0, n_units, part):
+        rows = slice(first, first + part)
+        whole += one[rows].toarray().T @ two[rows].toarray()
+    return sparse.csr_array(whole)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,26 +137,37 @@ class PairForm:
         centred = self.centred()
         return PairForm(sparse.csr_array(centred.sums.multiply(scale[None, :])), self.weights)
 
+    @cached_property
+    def inner(self) -> sparse.csr_array:
+        """M: products of two bins' residuals of one unit, summed over units."""
+        return _summed_products(self.sums, self.sums)
+
     def cross_moment(self, other: PairForm) -> float:
         """Return the sum of K(g, h) K'(g, h) over pairs of units."""
-        between = self.sums.T @ other.sums
+        between = self.inner if other is self else _summed_products(self.sums, other.sums)
         whole = between.multiply(between)
         total = float(self.factor @ (whole @ other.factor))
         return total - float(np.sum(self.self_terms * other.self_terms))
 
     def third_moment(self) -> float:
         """Return the sum of K(g, h) K(h, l) K(l, g) over distinct g, h, l."""
-        inner = (self.sums.T @ self.sums).toarray()
-        step = self.factor[:, None] * inner  # C M
-        cube = float(np.einsum("ij,ji->", step @ step, step))
-        # (K K)(g, g), which holds the pair of g with itself too.
-        scaled = sparse.csr_array(self.sums.multiply(self.factor[None, :]))
         own = self.self_terms
-        twice = 0.0
-        for first in range(0, len(own), _UNITS):
-            part = scaled[first : first + _UNITS]
-            square = np.asarray(part.multiply(part @ inner).sum(axis=1)).ravel()
-            twice += float(np.sum(square * own[first : first + _UNITS]))
+        # M once more, each unit counted as often as its K(g, g): the sum of (K K)(g, g) K(g, g)
+        # over units needs no row of bins for each unit.
+        weighted = _summed_products(self.sums, self.sums.multiply(own[:, None]).tocsr())
+        cube = twice = 0.0
+        scaled = self.inner.multiply(self.factor[:, None]).tocsr()  # C M
+        n_bins = scaled.shape[0]
+        whole = scaled.toarray() if n_bins <= _DENSE else scaled
+        part = max(1, _ENTRIES // n_bins)
+        for first in range(0, n_bins, part):
+            rows = slice(first, first + part)
+            square = whole[rows] @ whole  # C M C M
+            turned = scaled[:, rows].T
+            cube += float(turned.multiply(square).sum())
+            # The last factor of C M C is that of the column.
+            some = weighted[rows].multiply(self.factor[None, :])
+            twice += float(some.multiply(whole[rows]).sum())
         return cube - 3.0 * twice + 2.0 * float(np.sum(own**3))
 
 
@@ -198,7 +229,7 @@ def grouped_moments(form: PairForm, null_variance: Array) -> ResidualMoments:
     reach = form.factor * form.bin_sum
     mixed_self = form.sums.multiply(centred.sums) @ form.factor
     mixed_rows = centred.sums @ reach - mixed_self
-    inner, centred_inner = form.sums.T @ form.sums, centred.sums.T @ centred.sums
+    inner, centred_inner = form.inner, centred.inner
     mixed_pairs = float(form.factor @ (inner.multiply(centred_inner) @ form.factor))
     mixed_pairs -= float(np.sum(np.square(mixed_self)))
     linear = 4.0 * (float(np.sum(np.square(mixed_rows))) - mixed_pairs)

@@ -197,7 +197,8 @@ class ScoreInterval:
         are compared with a t law, which is the normal law where it is infinite.
     carriers : float
         The same by the number of units that carry the residuals, for lower
-        limits and p-values.
+        limits. The p-value needs none: the null law of T is that of units whose
+        signs are flipped, which is right however few they are.
     """
 
     moments: ResidualMoments
@@ -212,9 +213,14 @@ class ScoreInterval:
     @cached_property
     def pvalue(self) -> float:
         """Probability of so large a T if every prediction were right."""
+        return float(special.ndtr(-self.null_score))
+
+    @cached_property
+    def _carried_score(self) -> float:
+        """The score that has this p-value under the t law of the lower limits."""
         if math.isinf(self.carriers) or math.isinf(self.null_score):
-            return float(special.ndtr(-self.null_score))
-        return float(special.stdtr(self.carriers, -self.null_score))
+            return self.null_score
+        return _quantile(self.carriers, self.pvalue)
 
     def upper(self, tail: float) -> float:
         """Return the limit that the squared error exceeds with a probability of at most `tail`."""
@@ -229,8 +235,8 @@ class ScoreInterval:
         one, two = (_quantile(self.carriers, tail) for tail in (alpha, alpha / 2.0))
         # Near the null the whole error probability may go to one side.
         low = max(
-            self._law.lower(two, self.null_score),
-            min(self._law.lower(one, self.null_score), self._law.upper(0.0, two)),
+            self._law.lower(two, self._carried_score),
+            min(self._law.lower(one, self._carried_score), self._law.upper(0.0, two)),
         )
         return min(max(low, _TINY), high), high
 

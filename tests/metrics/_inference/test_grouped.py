@@ -3,16 +3,21 @@
 import numpy as np
 import pytest
 
-from sklearn_calib import (
-    Queries,
-)
+from sklearn_calib import Queries
 from sklearn_calib.datasets import make_queries
 from sklearn_calib.metrics._binning._binned import BinnedQueries
 from sklearn_calib.metrics._binning._sorted import sort_queries
+from sklearn_calib.metrics._inference import _grouped
 from sklearn_calib.metrics._inference._grouped import pair_form
 
 
-def test_pair_form_against_all_pairs():
+@pytest.mark.parametrize("dense", [0, 2000])
+@pytest.mark.parametrize("entries", [16, 4_000_000])
+@pytest.mark.parametrize("crowded", [0.0, 2.0])
+def test_pair_form_against_all_pairs(monkeypatch, dense, entries, crowded):
+    monkeypatch.setattr(_grouped, "_DENSE", dense)
+    monkeypatch.setattr(_grouped, "_ENTRIES", entries)
+    monkeypatch.setattr(_grouped, "_CROWDED", crowded)
     rng = np.random.default_rng(0)
     sample = make_queries(60, group_size=4, random_state=1)
     w = rng.random(60) + 0.5

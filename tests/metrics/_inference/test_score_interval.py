@@ -79,3 +79,19 @@ def test_grouped_limits_have_fewer_degrees_of_freedom():
     found = score(queries)
     assert found.units == pytest.approx(29)
     assert 1 <= found.carriers < 29
+
+
+def test_the_pvalue_of_few_groups_is_that_of_all_their_signs():
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        q = np.repeat(rng.uniform(0.2, 0.8, 10), 6)
+        y = rng.random(60) < np.clip(q + 0.1, 0, 1)
+        sample = make_sample(Queries(y, q, group=np.repeat(np.arange(10), 6)), "auto", None)
+        form = sample.form
+        signs = 1.0 - 2.0 * (np.arange(1024)[:, None] >> np.arange(10) & 1)
+        sums = signs @ form.sums.toarray()
+        every = (np.square(sums) - form.own_squares) @ form.factor
+        exact = np.mean(every >= form.square - 1e-12)
+        # 999 signs were drawn; where T is hardly skewed, its law is approximated.
+        assert sample.score.pvalue == pytest.approx(exact, abs=0.05)
+        assert sample.score.pvalue == pytest.approx(exact, rel=0.35)
