@@ -191,8 +191,13 @@ def test_labels(few, monkeypatch):
     assert found.labels.tolist() == expected.labels.tolist()
     for name in ("count", "n_queries", "error", "mean_gap", "expected", "pvalue"):
         assert_same(getattr(found, name), getattr(expected, name), rtol=1e-8)
+    for options in ({}, {"bin_size": 200}, {"classes": ["spread", "tiny"]}, {"debias": True}):
+        assert_same(
+            adaptive_bin_calibration_error(scan, average="macro", **options),
+            adaptive_bin_calibration_error(queries, average="macro", **options),
+        )
     # All labels share the passes.
-    assert scan.n_passes <= 4
+    assert scan.n_passes <= 8
     one = scan.where(label="spread")
     assert_same(
         calibration_bins(one).prob_pred, calibration_bins(queries.where(label="spread")).prob_pred
@@ -222,7 +227,7 @@ def test_what_a_scan_cannot_do_says_what_to_do():
         lambda: calibration_test(scan, statistic="binned", method="resampling"),
         lambda: calibration_test(grouped),
         lambda: smooth_calibration_curve(grouped),
-        lambda: adaptive_bin_calibration_error(scan, average="macro"),
+        lambda: adaptive_bin_calibration_error(scan, classes=["a"]),
     ):
         with pytest.raises(TypeError, match=hint):
             call()

@@ -111,8 +111,11 @@ def runs_at_edges(
         weight, info, _number(queries, n_bins, most, n_effective, info_effective)
     )
     edge = np.flatnonzero(index[1:] != index[:-1])
-    near = np.unique(np.clip(np.concatenate((edge - 1, edge, edge + 1)), 0, len(ends) - 1))
-    return np.searchsorted(counts, ends[near])
+    beside = np.clip(np.concatenate((edge - 1, edge + 1)), 0, len(ends) - 1)
+    # The run behind the end of a bin has its least prediction.
+    at_end = np.searchsorted(counts, ends[edge])
+    behind = np.minimum(at_end + 1, len(runs) - 1)
+    return np.unique(np.concatenate((np.searchsorted(counts, ends[beside]), at_end, behind)))
 
 
 def _information(queries: SortedQueries, by_count: bool) -> tuple[Array, float, float]:

@@ -133,7 +133,7 @@ class Balanced:
     def touched(self, queries: SortedQueries) -> Array:
         """Return the runs that decide where bins end."""
         found = runs_at_edges(queries, self.n_bins, most=self.most, by_count=self.by_count)
-        return _with_neighbours(queries, found)
+        return np.unique(np.append(found, (0, len(queries.runs) - 1)))
 
 
 @dataclass(frozen=True)

@@ -172,8 +172,12 @@ class ScanReader:
         exact = self._exact_rows(exact_bucket)
         place = np.concatenate((lumps.pop("place"), exact.pop("place")))
         order = np.argsort(place, kind="stable")
-        rows = {name: np.concatenate((lumps[name], exact[name]))[order] for name in lumps}
+        rows = {}
+        for name in list(lumps):
+            # One column at a time, so that there are never two copies of all of them.
+            rows[name] = np.concatenate((lumps.pop(name), exact.pop(name)))[order]
         place = place[order]
+        del order
         # Rows of a run are those of one bucket, or of one prediction in it.
         q, single = rows["q"], read[place]
         new = np.append(True, (place[1:] != place[:-1]) | (single[1:] & (q[1:] != q[:-1])))
@@ -195,8 +199,9 @@ class ScanReader:
             whole_weights=self._whole,
             one_weight=self._one_weight,
         )
-        y = rows["y"].astype(bool)
-        return ScannedQueries(y, q, rows["w1"] if weighted else None, pool=pool, reader=self)
+        return ScannedQueries(
+            rows["y"], q, rows["w1"] if weighted else None, pool=pool, reader=self
+        )
 
     def _lump_rows(self, at: Array) -> dict[str, Array]:
         """Return two rows for each bucket and answer: their mean and variance are the bucket's."""
@@ -224,7 +229,7 @@ class ScanReader:
         shape = (n_buckets, 2, 2)
         rows = {
             "place": np.broadcast_to(at[:, None, None], shape)[keep],
-            "y": np.broadcast_to(np.array([0, 1])[:, None], shape)[keep],
+            "y": np.broadcast_to(np.array([False, True])[:, None], shape)[keep],
             "n": (count[..., None] * share)[keep],
             "q": spread(mean)[keep],
         }
@@ -240,7 +245,7 @@ class ScanReader:
         q = _prediction(self._exact.key)
         rows = {
             "place": np.searchsorted(self._bucket, bucket),
-            "y": (self._exact.key & 1).astype(np.int64),
+            "y": (self._exact.key & 1).astype(bool),
             "n": self._exact.sums[0],
             "q": q,
         }
@@ -379,6 +384,13 @@ def label_parts(
         for name, rows_of_label in read.rows.items():
             readers[name].accept(rows_of_label)
     return list(parts.items())
+
+
+def used(part: Queries | QueryScan) -> bool:
+    """Whether any query of a label has a weight above zero."""
+    if isinstance(part, QueryScan):
+        return "reader" in part.cache
+    return part.sample_weight is None or bool(part.sample_weight.any())
 
 
 def _sortable(name: Any) -> tuple[str, Any]:
