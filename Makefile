@@ -47,7 +47,7 @@ format: $(VENV)/.installed-test ## fix style where it can be fixed
 	@$(PY) -m ruff check --fix-only --quiet .
 	@$(PY) -m ruff format .
 
-matrix: $(VENV)/.installed-nox ## run the tests on every supported scikit-learn
+matrix: $(VENV)/.installed-nox ## run the tests on every supported scikit-learn and Python
 	@$(PY) -m nox
 
 fuzz: $(VENV)/.installed-test ## try to break every reader, for MINUTES (5)

@@ -1,4 +1,7 @@
-"""Run the tests on every supported scikit-learn: ``make matrix``, or ``nox -s tests minimum``."""
+"""Run the tests on every supported version: ``make matrix``, or ``nox -s newest minimum``.
+
+A Python that is not installed is passed over, and nox says so.
+"""
 
 from importlib.util import find_spec
 
@@ -6,8 +9,11 @@ import nox
 
 # Some systems ship Python without ensurepip, which venv needs and virtualenv does not.
 nox.options.default_venv_backend = "venv" if find_spec("ensurepip") else "virtualenv"
-nox.options.sessions = ["tests", "minimum"]
+nox.options.sessions = ["minimum", "tests", "newest"]
+nox.options.error_on_missing_interpreters = False
 
+# Every Python for which all requirements and extras have wheels.
+PYTHON = ["3.11", "3.12", "3.13"]
 SCIKIT_LEARN = ["1.6.1", "1.7.2", "1.8.0", "latest"]
 # The lower bounds of pyproject.toml. scikit-learn 1.6.0 itself cannot cross-validate with metadata
 # routing on, hence 1.6.1. The second line is what the tests use, from the same time.
@@ -21,6 +27,12 @@ def tests(session: nox.Session, scikit_learn: str) -> None:
     """Run the tests on one scikit-learn."""
     pin = "scikit-learn" if scikit_learn == "latest" else f"scikit-learn=={scikit_learn}"
     run_pytest(session, pin)
+
+
+@nox.session(python=PYTHON)
+def newest(session: nox.Session) -> None:
+    """Run the tests on the newest version of every requirement."""
+    run_pytest(session)
 
 
 @nox.session(python="3.11")

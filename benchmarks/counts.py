@@ -4,9 +4,11 @@
 many ways. A few documents are read. Every method's 95 % intervals are held against the true
 counts, by period and in total. With the packages installed, prediction-powered inference
 (ppi-python) and quantification (quapy) see as many documents, drawn uniformly as they ask. With a
-folder of corpora, counts of chunks and tags are corrected by 100 sentences. Run with
+folder of corpora, counts of chunks and tags are corrected by 100 sentences, and with a parser
+events of GUM by 20 documents. Last, the time and memory of 200,000 documents. Run with
 
-    python -P benchmarks/counts.py --out benchmarks/results/counts.json --data-home FOLDER
+    python -P benchmarks/counts.py --out benchmarks/results/counts.json --data-home FOLDER \\
+        --parser PARSER
 
 and with --replications 10 for a rough look. Without -P, numba takes coverage.py of this folder for
 another package.

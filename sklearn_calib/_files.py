@@ -6,13 +6,14 @@ import gzip
 import io
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any, cast
 
-__all__ = ["FileError", "open_text", "shortened", "unpacked", "zip_texts"]
+__all__ = ["FileError", "listed", "open_text", "shortened", "unpacked", "zip_texts"]
 
 # A packed file may expand to 64 MB, or to a hundred times its size if that is more. Text packs to a
 # third or a tenth; what packs far better was made to fill a memory.
@@ -35,6 +36,12 @@ def shortened(text: object, most: int = 60) -> str:
         return repr(text if len(text) <= most else text[:most]) + "..." * (len(text) > most)
     shown = repr(text)
     return shown if len(shown) <= most else f"{shown[:most]}..."
+
+
+def listed(names: Iterable[object]) -> str:
+    """Return names as a message lists them: each in quotes, some of them, and none of them long."""
+    some = list(islice(names, 11))
+    return ", ".join(shortened(name) for name in some[:10]) + ", ..." * (len(some) > 10)
 
 
 class _Bounded(io.RawIOBase):

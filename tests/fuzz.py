@@ -386,7 +386,8 @@ def main() -> int:
         print(done.stdout.strip() if done.returncode == 0 else f"failed ({done.returncode})")
         if done.returncode:
             failed.append(name)
-            print(done.stderr[-3000:] or "no message")
+            lines = [line[:300] for line in done.stderr.splitlines()]
+            print("\n".join(lines[-25:]) or "no message")
             print(f"The file is {OUTPUT / name}")
     return 1 if failed else 0
 

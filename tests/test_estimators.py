@@ -26,6 +26,15 @@ def wrapped_crf():
     return CRFTagger.from_crfsuite(CRFTagger(c2=0.1).fit(*words()).model_, features="word")
 
 
+def wrapped_hmm():
+    fitted = HMMTagger().fit(*words())
+    return HMMTagger.from_hmmlearn(fitted.hmm_, fitted.classes_, fitted.vocabulary_)
+
+
+def lattice_crf(**options):
+    return CRFTagger(solver="lattice", c2=1.0, tol=1e-4, **options)
+
+
 def words():
     return [list(map(str, x)) for x in TAGGED.X], [list(map(str, y)) for y in TAGGED.y]
 
@@ -42,9 +51,13 @@ def scores():
 # What makes an estimator, and the data that it is for. A wrapped model is fitted from the start.
 ESTIMATORS = {
     "HMMTagger": (HMMTagger, words),
+    "HMMTagger.from_hmmlearn": (wrapped_hmm, words),
     "CRFTagger": (lambda: CRFTagger(c2=0.1, max_iterations=30), words),
     "CRFTagger with constraints": (lambda: CRFTagger(max_iterations=30, c1=0.1), words),
     "CRFTagger.from_crfsuite": (wrapped_crf, words),
+    "CRFTagger, lattice": (lattice_crf, words),
+    "CRFTagger, lattice, calibrated": (lambda: lattice_crf(objective="calibrated"), words),
+    "CRFTagger, lattice, temperature": (lambda: CalibratedStructureCV(lattice_crf(), cv=2), words),
     "HMMTagger, temperature": (lambda: CalibratedStructureCV(HMMTagger(), cv=2), words),
     "HMMTagger, scaling": (
         lambda: CalibratedStructureCV(HMMTagger(), method="scaling", cv=2),
@@ -59,6 +72,10 @@ ESTIMATORS = {
         words,
     ),
     "AntecedentModel": (lambda: AntecedentModel(max_iter=30, tol=1e-2), documents),
+    "AntecedentModel, extended": (
+        lambda: AntecedentModel(features=["surface", "extended"], max_iter=30, tol=1e-2),
+        documents,
+    ),
     "AntecedentModel, temperature": (
         lambda: CalibratedStructureCV(AntecedentModel(max_iter=30, tol=1e-2), cv=2),
         documents,
@@ -127,6 +144,42 @@ def test_the_order_of_samples_does_not_matter_to_predictions(fitted):
         np.testing.assert_allclose(np.concatenate(one_by_one), together, atol=1e-12)
     else:
         same([rows[0] for rows in one_by_one], together)
+
+
+def nearly_same(found, expected):
+    """Compare probabilities of two fits that differ by the rounding of sums."""
+    if isinstance(expected, np.ndarray):
+        found, expected = [found], [expected]
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_allclose(a, b, atol=0.01)
+
+
+def test_the_order_of_training_does_not_matter(fitted):
+    estimator, X, y = fitted
+    if isinstance(estimator, CalibratedStructureCV):
+        pytest.skip("folds are cut by place")
+    other = clone(estimator).fit(X[::-1], y[::-1])
+    nearly_same(other.predict_proba(X), estimator.predict_proba(X))
+
+
+def test_weights_of_training_are_repetitions(fitted):
+    estimator, X, y = fitted
+    if isinstance(estimator, CalibratedStructureCV):
+        pytest.skip("copies may be in several folds, and a weight is in one")
+    if "sample_weight" not in inspect.signature(estimator.fit).parameters:
+        pytest.skip("it takes no weights")
+    times = np.arange(len(X)) % 3
+    if getattr(estimator, "solver", None) == "crfsuite":
+        with pytest.raises(ValueError, match="lattice"):
+            clone(estimator).fit(X, y, sample_weight=times)
+        return
+    repeated = np.repeat(np.arange(len(X)), times)
+    again = clone(estimator).fit([X[i] for i in repeated], [y[i] for i in repeated])
+    weighted = clone(estimator).fit(X, y, sample_weight=times)
+    nearly_same(weighted.predict_proba(X), again.predict_proba(X))
+    for wrong in (times[:-1], -1.0 - times, np.where(times, np.nan, 1.0)):
+        with pytest.raises(ValueError, match="sample_weight"):
+            clone(estimator).fit(X, y, sample_weight=wrong)
 
 
 def test_nothing_is_changed(case):

@@ -18,7 +18,7 @@ from paper_tables import fine, percents, signed, three
 from tables import RESULTS, TABLES, Row, table
 from theirs import NUMBERS, quoted, value
 
-YES, PART, NO = "reproduces", "in part", "does not"
+YES, PART, NO = "yes", "in part", "no"
 
 # A claim: what it says, their words in numbers, where they stand, ours, verdict, script.
 Claim = tuple[str, str, str, str, str, str]
@@ -393,10 +393,10 @@ def claims_table() -> str:
     ]  # fmt: skip
     counted = [row[3].strip("*") for row in body]
     title = (
-        f"Their claims and ours: {counted.count(YES)} reproduce, {counted.count(PART)} in part, "
-        f"{counted.count(NO)} do not. Scripts are in ``benchmarks/paper/``"
+        f"Their claims and ours: {counted.count(YES)} hold here too, {counted.count(PART)} do in "
+        f"part, and {counted.count(NO)} do not. Scripts are in ``benchmarks/paper/``"
     )
-    return table(title, ["claim", "theirs", "ours", "verdict", "script"], body)
+    return table(title, ["claim", "theirs", "ours", "holds?", "script"], body)
 
 
 if __name__ == "__main__":

@@ -966,9 +966,9 @@ def counts_methods(result: Row) -> str:
     )
     note = (
         f"2,000 documents in ten periods; {settings} ways in which probabilities are right or "
-        f"wrong, each with {ours} replications ({peers} for other packages). Ranges are over the "
-        "ways, and with so few replications their ends are partly chance; the mean is that of "
-        "totals over all ways; widths are those of the calibrated model."
+        f"wrong, each with {ours} replications ({peers} for other packages, and fewer ways). "
+        "Ranges are over the ways, and with so few replications their ends are partly chance; the "
+        "mean is that of totals over all ways; widths are those of the calibrated model."
     )
     return paragraphs(note, table("Intervals of 95 % and how often they hold", header, found))
 

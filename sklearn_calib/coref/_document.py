@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sklearn_calib._files import shortened
 from sklearn_calib._results import Columns, Result, counted, html_table
 from sklearn_calib._validation import Array, is_missing
 from sklearn_calib._validation_documents import check_sequence
@@ -464,6 +465,6 @@ def as_date(value: Any, name: str) -> np.datetime64 | None:
         if 1 <= int(found.astype("datetime64[Y]").astype(int)) + 1970 <= 9999:
             return found
     raise ValueError(
-        f"{name}: date={value!r} is not a date. Pass a datetime.date, a datetime64, or a "
+        f"{name}: date={shortened(value)} is not a date. Pass a datetime.date, a datetime64, or a "
         "str such as '2015-09-17'; leave it out if it is not known."
     )

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_calib._files import shortened
+from sklearn_calib._results import printable
 from sklearn_calib._validation import Array, check_number
 from sklearn_calib.coref._antecedent_model import AntecedentModel
 from sklearn_calib.coref._chosen_features import NAMED
@@ -199,20 +201,20 @@ def _read(path: Path) -> AntecedentModel:
         with np.load(path, allow_pickle=False) as archive:
             names = set(getattr(archive, "files", ()))
             arrays = {name: archive[name] for name in _ARRAYS} if names == set(_ARRAYS) else None
-    except (OSError, EOFError, ValueError, TypeError, zipfile.BadZipFile) as error:
-        raise refuse(f"it cannot be read ({error})") from error
+    except Exception as error:  # zipfile, zlib and NumPy have many kinds
+        raise refuse(f"it cannot be read ({printable(str(error))[:200]})") from error
     if arrays is None:
         raise refuse("it does not hold the arrays of one")
     try:
         header = json.loads(arrays["header"].tobytes().decode())
-    except ValueError as error:
-        raise refuse(f"its header is broken ({error})") from error
+    except (ValueError, RecursionError) as error:
+        raise refuse(f"its header is broken ({printable(str(error))[:200]})") from error
     if not isinstance(header, dict) or header.get("format") != _FORMAT:
         raise refuse("its header is another one's")
     if header.get("version") != _VERSION:
         raise ValueError(
-            f"{path} was written in version {header.get('version')!r} of the format, and this "
-            f"release reads version {_VERSION}. Use the release that wrote it, or train again."
+            f"{path} was written in version {shortened(header.get('version'))} of the format, and "
+            f"this release reads version {_VERSION}. Use the release that wrote it, or train again."
         )
     _check_header(header, refuse)
     parameters = header["parameters"]
@@ -267,7 +269,7 @@ def _check_header(header: dict[str, Any], refuse: Callable[[str], ValueError]) -
         raise refuse("its parameters are not those of an AntecedentModel")
     kinds = parameters["features"]
     if not names(kinds) or not kinds or not set(kinds) <= set(NAMED):
-        raise refuse(f"it has the features {kinds!r}, and those known are {list(NAMED)}")
+        raise refuse(f"it has the features {shortened(kinds)}, and those known are {list(NAMED)}")
     # As it was given: one kind of features by its name.
     parameters["features"] = kinds[0] if len(kinds) == 1 else kinds
     window = parameters["max_antecedents"]

@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from sklearn_calib._files import open_text, unpacked
+from sklearn_calib._files import listed, open_text, unpacked
 from sklearn_calib._validation import check_option
 from sklearn_calib.coref._document import as_date
 
@@ -98,8 +98,7 @@ def _json_lines(
         for name in (text, *filter(None, fields.values())):
             if name not in record:
                 raise ValueError(
-                    f"{where}: there is no field {name!r}; the fields are "
-                    f"{', '.join(map(repr, record))}."
+                    f"{where}: there is no field {name!r}; the fields are {listed(record)}."
                 )
         if not isinstance(record[text], str):
             raise ValueError(

@@ -115,7 +115,7 @@ def design_estimate(
     of freedom as documents contribute, and think of one error in either
     direction beside those that were seen. They are made for large totals. With
     few events in a cell the law of the estimate is skewed, and intervals are
-    wide and still hold less often than they say.
+    several times as wide as those of a map of probabilities.
     """
     a, m = np.asarray(answer, dtype=float), np.asarray(prediction, dtype=float)
     at, pi = np.asarray(cell), np.asarray(inclusion, dtype=float)

@@ -568,7 +568,7 @@ class CountPosterior(PlottedResult):
             right, within a key. "design" assumes nothing about the model: it adds
             the model's error as estimated from the random sample of a plan. It
             is made for large totals; for few events per period its
-            intervals are wide and hold less often than they say. "prior_shift"
+            intervals are several times as wide. "prior_shift"
             needs no answers, but the frequency of each key where the model was
             trained. It assumes that nothing but these frequencies has changed,
             and that the model was calibrated there.

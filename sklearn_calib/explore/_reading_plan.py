@@ -5,15 +5,19 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import warnings
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sklearn_calib._files import listed, open_text, shortened
+from sklearn_calib._output import write_whole
 from sklearn_calib._results import Result, counted
 from sklearn_calib._validation import (
     Array,
@@ -42,6 +46,7 @@ __all__ = ["ReadingPlan", "reading_plan"]
 _PLAUSIBLE = 0.01
 # The share of the sample that is in proportion to uncertainty; the rest is for all alike.
 UNCERTAIN_SHARE = 0.6
+_NUMBER = re.compile(r"[0-9]{1,15}(\.[0-9]*)?")
 _YES = {"yes", "y", "true", "t", "1", "1.0", "x"}
 _NO = {"no", "n", "false", "f", "0", "0.0"}
 # So many gaps where the model sees nothing are no accident.
@@ -203,6 +208,7 @@ class ReadingPlan(Result):
         ReadingPlan
             The same plan with these answers, beside those that it has already.
         """
+        source = f"{answers}: " if isinstance(answers, (str, Path)) else ""
         found: dict[str, dict[Hashable, int]] = {}
         planned = set(self.documents)
         strangers: list[str] = []
@@ -227,15 +233,14 @@ class ReadingPlan(Result):
             known = set(self.posterior.documents)
             kind = "in the plan" if names[0] in known else "among the documents that were counted"
             raise ValueError(
-                f"{counted(len(names), 'document')} with answers "
-                f"{'is' if len(names) == 1 else 'are'} not {kind}: "
-                f"{', '.join(map(repr, names[:5]))}{', ...' if len(names) > 5 else ''}. Answers "
+                f"{source}{counted(len(names), 'document')} with answers "
+                f"{'is' if len(names) == 1 else 'are'} not {kind}: {listed(names)}. Answers "
                 "for documents that were not drawn would bias the counts: leave them out, or "
                 "extend the plan until it has them."
             )
-        return replace(self, answers={**self.answers, **self._merged(found)})
+        return replace(self, answers={**self.answers, **self._merged(found, source)})
 
-    def _merged(self, found: Mapping[str, dict[Hashable, int]]) -> dict[str, Found]:
+    def _merged(self, found: Mapping[str, dict[Hashable, int]], source: str) -> dict[str, Found]:
         """Return new answers, which may not contradict old ones."""
         kept: dict[str, Found] = {}
         for document, mine in found.items():
@@ -243,8 +248,8 @@ class ReadingPlan(Result):
             old = self.answers.get(document)
             if old is not None and dict(old) != kept[document]:
                 raise ValueError(
-                    f"The answers about {document!r} contradict those that the plan has already: "
-                    f"{_written(kept[document])} now, {_written(old)} before."
+                    f"{source}The answers about {document!r} contradict those that the plan has "
+                    f"already: {_written(kept[document])} now, {_written(old)} before."
                 )
         return kept
 
@@ -281,25 +286,41 @@ class ReadingPlan(Result):
             )
 
     def _rows_of_file(self, path: Path) -> Iterator[tuple[str, str, Any, Any]]:
-        content = path.read_bytes()
-        # Spreadsheets write this mark in front of their "Unicode text".
-        encoding = "utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
-        try:
-            text = content.decode(encoding)
-        except UnicodeDecodeError as error:
+        with path.open("rb") as raw:
+            start = raw.read(4)
+        if start == b"PK\x03\x04":
             raise ValueError(
-                f"{path} is not a CSV file in UTF-8 ({error}). Save it as CSV in UTF-8; a workbook "
-                "such as .xlsx can be passed as the data frame that pandas reads from it."
-            ) from None
-        first = text.split("\n", 1)[0]
-        # Spreadsheets of some countries write semicolons.
-        delimiter = max(",;\t", key=first.count)
+                f"{path} is not a CSV file in UTF-8. Save it as CSV in UTF-8; a workbook such as "
+                ".xlsx can be passed as the data frame that pandas reads from it."
+            )
+        # Spreadsheets write this mark in front of their "Unicode text".
+        encoding = "utf-16" if start[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
         # Names and titles may hold line breaks of any kind, and they are not ends of rows.
-        reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
-        _check_header(reader.fieldnames or (), str(path))
-        for row in reader:
-            where = f"{path}, line {reader.line_num}"
-            yield where, row["document"], row.get("key") or None, row["answer"]
+        with open_text(path, newline="", encoding=encoding) as file:
+            first = file.readline()
+            # Spreadsheets of some countries write semicolons.
+            delimiter = max(",;\t", key=first.count)
+            reader = csv.reader(chain([first], file), delimiter=delimiter)
+            try:
+                header = next(reader, [])
+                _check_header(header, str(path))
+                for cells in reader:
+                    row = dict(zip(header, cells, strict=False))
+                    where = f"{path}, line {reader.line_num}"
+                    if row and "answer" not in row and any(map(str.strip, cells)):
+                        raise ValueError(
+                            f"{where}: {counted(len(header), 'column')} are expected, as in the "
+                            f"header, but there are {len(cells)}."
+                        )
+                    if row:
+                        yield (
+                            where,
+                            row.get("document", ""),
+                            row.get("key") or None,
+                            row.get("answer", ""),
+                        )
+            except csv.Error as error:
+                raise ValueError(f"{path}, line {reader.line_num}: {error}.") from None
 
     def _number_of(self, value: Any, where: str) -> int | None:
         """Return how often a key was found according to an answer; None if there is none."""
@@ -313,9 +334,8 @@ class ReadingPlan(Result):
                 return None
             if word in _YES or word in _NO:
                 return int(word in _YES)
-            value = float(word) if word.replace(".", "", 1).isdigit() else value
-        whole = isinstance(value, (int, float, np.number)) and float(value).is_integer()
-        if whole and value >= 0:
+            value = float(word) if _NUMBER.fullmatch(word) else value
+        if isinstance(value, (int, float, np.number)) and 0 <= value < 1e15 and value == int(value):
             number = int(value)
             if number > 1 and not self._counts_more:
                 raise ValueError(
@@ -324,7 +344,7 @@ class ReadingPlan(Result):
                 )
             return number
         wanted = "a whole number" if self._counts_more else "yes or no"
-        raise ValueError(f"{where}: the answer is {value!r}; it should be {wanted}.")
+        raise ValueError(f"{where}: the answer is {shortened(value)}; it should be {wanted}.")
 
     @property
     def _counts_more(self) -> bool:
@@ -356,8 +376,8 @@ class ReadingPlan(Result):
         if str(key).strip() in self._key_names:
             return self._key_names[str(key).strip()]
         raise ValueError(
-            f"{where} is about the key {key!r}, which was not counted. Name it in keys= when "
-            "counting, so that it is a series of its own."
+            f"{where} is about the key {shortened(key)}, which was not counted. Name it in keys= "
+            "when counting, so that it is a series of its own."
         )
 
     def read(self) -> ReadDocuments:
@@ -492,10 +512,11 @@ class ReadingPlan(Result):
             Answers that the plan has already are filled in.
         """
         columns = self._questions()
-        with Path(path).open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow(columns)
-            writer.writerows(zip(*columns.values(), strict=True))
+        table = io.StringIO(newline="")
+        writer = csv.writer(table)
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
+        write_whole(Path(path), table.getvalue())
 
     def save(self, path: str | Path) -> None:
         """Write the plan and its answers to a file of JSON.
@@ -519,7 +540,7 @@ class ReadingPlan(Result):
             },
         }
         self._key_names  # noqa: B018 refuses keys that look the same
-        Path(path).write_text(json.dumps(content, indent=1, ensure_ascii=False), encoding="utf-8")
+        write_whole(Path(path), json.dumps(content, indent=1))
 
     @classmethod
     def load(cls, path: str | Path, posterior: CountPosterior) -> ReadingPlan:
@@ -537,29 +558,38 @@ class ReadingPlan(Result):
         ReadingPlan
             The plan, with its answers.
         """
-        try:
-            content = json.loads(Path(path).read_text(encoding="utf-8"))
-        except json.JSONDecodeError as error:
-            raise ValueError(f"{path} is not a plan that was saved: {error}.") from None
-        if not isinstance(content, dict) or content.get("format") != _FORMAT:
-            raise ValueError(f"{path} is not a plan that was saved by ReadingPlan.save.")
+        content = _saved(Path(path))
         if content["fingerprint"] != posterior.fingerprint:
             raise ValueError(
                 f"{path} is a plan for other counts: their fingerprint is "
-                f"{content['fingerprint']}, and that of these counts {posterior.fingerprint}. "
-                "Count the same documents with the same model, rule, keys and seed."
+                f"{shortened(content['fingerprint'])}, and that of these counts "
+                f"{posterior.fingerprint!r}. Count the same documents with the same model, rule, "
+                "keys and seed."
             )
-        plan = cls(posterior, content["n_documents"], content["seed"])
+        n_documents = content["n_documents"]
+        if not 1 <= n_documents <= len(posterior.documents):
+            raise ValueError(
+                f"{path}: the plan is of {shortened(n_documents)} documents, but "
+                f"{len(posterior.documents):,} were counted."
+            )
+        plan = cls(posterior, n_documents, content["seed"])
         if list(plan.documents) != content["documents"]:
             raise ValueError(
                 f"{path} lists other documents than are drawn here, perhaps by another version of "
                 "NumPy. Its answers are intact: draw a plan anew and pass those that it has."
             )
         names = plan._key_names
-        answers = {
-            name: {names[key]: number for key, number in found.items()}
-            for name, found in content["answers"].items()
-        }
+        answers: dict[str, Found] = {}
+        for name, found in content["answers"].items():
+            unknown = [key for key in found if key not in names]
+            if unknown or name not in plan.documents:
+                raise ValueError(
+                    f"{path}: there is an answer about {listed(unknown or [name])}, which was not "
+                    f"{'counted' if unknown else 'drawn'}."
+                )
+            where = f"{path}, the answer about {shortened(name)}"
+            numbers = {names[key]: plan._number_of(number, where) for key, number in found.items()}
+            answers[name] = {key: number for key, number in numbers.items() if number}
         return replace(plan, answers=answers)
 
     # --- how it shows itself
@@ -575,10 +605,38 @@ class ReadingPlan(Result):
         )
 
 
+def _saved(path: Path) -> dict[str, Any]:
+    """Return what a file of `ReadingPlan.save` holds, as far as its form goes."""
+    with open_text(path) as file:
+        text = file.read()
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} is not a plan that was saved: {error}.") from None
+    if not isinstance(content, dict) or content.get("format") != _FORMAT:
+        raise ValueError(f"{path} is not a plan that was saved by ReadingPlan.save.")
+    kinds = {
+        "fingerprint": str,
+        "n_documents": int,
+        "seed": int,
+        "documents": list,
+        "answers": dict,
+    }
+    for name, kind in kinds.items():
+        if type(content.get(name)) is not kind:
+            raise ValueError(f"{path} is not a plan that was saved: its {name} is damaged.")
+    if not 0 <= content["seed"] < 2**64 or not all(
+        type(found) is dict for found in content["answers"].values()
+    ):
+        raise ValueError(f"{path} is not a plan that was saved: its seed or answers are damaged.")
+    return content
+
+
 def _check_header(names: Iterable[str], whose: str) -> None:
-    lacking = [name for name in ("document", "answer") if name not in list(names)]
+    there = set(names)
+    lacking = [name for name in ("document", "answer") if name not in there]
     if lacking:
-        raise ValueError(f"{whose} has no column {lacking[0]!r}; it has {', '.join(names)}.")
+        raise ValueError(f"{whose} has no column {lacking[0]!r}; it has {listed(names)}.")
 
 
 def _written(found: Found) -> str:

@@ -201,7 +201,8 @@ def _read_parquet(path: Path, names: list[str]) -> dict[str, list[Any]]:
                 raise _missing(path, name, known)
         table = parquet.read_table(path, columns=names)
     except (ArrowException, OSError) as error:
-        raise FileError(f"{path.name}: cannot be read: {str(error).splitlines()[0]}") from None
+        said = printable(str(error).splitlines()[0])[:300]
+        raise FileError(f"{path.name}: cannot be read: {said}") from None
     if table.num_rows == 0:
         raise FileError(f"{path.name}: there are no rows.")
     return {name: table[name].to_pylist() for name in names}

@@ -235,3 +235,8 @@ def test_text_and_title_are_strings():
         Document("d", ["a"], title=3)
     with pytest.raises(TypeError, match="text must be a str, got b'a'"):
         Document("d", ["a"], text=b"a", offsets=[(0, 1)])
+
+
+def test_a_date_that_is_none_is_not_shown_at_length():
+    with pytest.raises(ValueError, match=r"date='x{60}'\.\.\. is not a date"):
+        Document("a", ["b"], date="x" * 5000)

@@ -244,3 +244,21 @@ def test_the_english_model_is_small_and_its_sources_are_named():
     assert len(documents) > 100
     assert set(documents) == set(licences)
     assert not any("NC" in licence for licence in licences.values())
+
+
+def test_damage_anywhere_is_refused_by_name(model, documents, tmp_path):
+    path = saved(model, tmp_path)
+    whole = path.read_bytes()
+    rng = np.random.default_rng(0)
+    refused = 0
+    for place in rng.integers(len(whole), size=150):
+        damaged = bytearray(whole)
+        damaged[place] ^= 1 << rng.integers(8)
+        path.write_bytes(damaged)
+        try:
+            load_antecedent_model(path).predict(documents[:1])
+        except ValueError as error:
+            refused += 1
+            assert "model.npz is not a model" in str(error)  # noqa: PT017
+            assert len(str(error)) < 1000  # noqa: PT017
+    assert refused > 75

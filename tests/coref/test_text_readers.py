@@ -129,3 +129,11 @@ def test_folders(tmp_path):
         list(read_text_folder(tmp_path, date=lambda path: "May", encoding="latin-1"))
     with pytest.raises(ValueError, match="date='stem' is not known"):
         read_text_folder(tmp_path, date="stem")
+
+
+def test_a_message_lists_only_some_of_many_fields(tmp_path):
+    path = tmp_path / "news.jsonl"
+    path.write_text(json.dumps({"x" * 3000 + str(i): i for i in range(30)}))
+    with pytest.raises(ValueError, match=r"the fields are 'x{60}'\.\.\., ") as caught:
+        list(read_jsonl(path))
+    assert len(str(caught.value)) < 1000

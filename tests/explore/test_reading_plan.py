@@ -183,7 +183,7 @@ def test_answers_outside_the_plan_and_contradictions_are_refused(tmp_path):
     with pytest.raises(TypeError, match="answers must be a mapping"):
         plan.answered([1, 2])
     path.write_text("id,answer\n")
-    with pytest.raises(ValueError, match="no column 'document'; it has id, answer"):
+    with pytest.raises(ValueError, match="no column 'document'; it has 'id', 'answer'"):
         plan.answered(path)
 
 
@@ -317,6 +317,75 @@ def test_the_whole_way_from_counts_to_better_counts(tmp_path, monkeypatch):
     assert ((low <= whole) & (whole <= high)).mean() >= 0.75
     low, high = posterior.total().confidence_interval()
     assert ((low <= whole) & (whole <= high)).mean() <= 0.5
+
+
+HEADER = b"document,key,answer\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"\x80", r"read\.csv, line 1: not UTF-8 text"),
+        (b"\xff\xfe\x00", r"read\.csv, line 1: not utf-16 text"),
+        (b"", r"read\.csv has no column 'document'; it has \.$"),
+        (b"\0ocument,answer\n", r"no column 'document'; it has '\\x00ocument', 'answer'\.$"),
+        (b"document,answer\na", r"read\.csv, line 2: 2 columns are expected, .* there are 1\."),
+        (HEADER + b"a,A,\xc2\xb2\n", "line 2: the answer is '²'; it should be yes"),
+        (HEADER + b"a,A,1e999\n", "line 2: the answer is '1e999'; it should be"),
+        (
+            HEADER + b"a,A," + b"9" * 5000,
+            r"line 2: the answer is '9+'\.\.\.; it should",
+        ),
+        (
+            HEADER + b"a," + b"k" * 9000 + b",1",
+            r"about the key 'k{60}'\.\.\., which was",
+        ),
+        (
+            b"document,key,answer\n" + b"x" * 9000 + b",A,1",
+            r"read\.csv: 1 document with answers is",
+        ),
+        (b'document,answer\na,"' + b"x" * 200_000, r"read\.csv, line 2: field larger than"),
+    ],
+)
+def test_damaged_tables_of_answers(tmp_path, data, message):
+    path = tmp_path / "read.csv"
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match=message) as caught:
+        reading_plan(TWO, 4, random_state=0).answered(path)
+    assert len(str(caught.value)) < 1000
+
+
+def test_damaged_plans(tmp_path):
+    path = tmp_path / "plan.json"
+    plan = reading_plan(TWO, 4, random_state=0)
+    plan.save(path)
+    whole = json.loads(path.read_text())
+    first = whole["documents"][0]
+    for name, value, message in [
+        ("fingerprint", None, "its fingerprint is damaged"),
+        ("fingerprint", "x" * 5000, "a plan for other counts: .* is 'x{60}'"),
+        ("n_documents", "4", "its n_documents is damaged"),
+        ("n_documents", 10**18, "the plan is of 1000000000000000000 documents, but 4 were"),
+        ("n_documents", -1, "the plan is of -1 documents"),
+        ("seed", True, "its seed is damaged"),
+        ("seed", -1, "its seed or answers are damaged"),
+        ("seed", 3, "lists other documents"),
+        ("documents", {}, "its documents is damaged"),
+        ("answers", [], "its answers is damaged"),
+        ("answers", {first: 3}, "its seed or answers are damaged"),
+        ("answers", {"elsewhere": {"A": 1}}, "an answer about 'elsewhere', which was not drawn"),
+        ("answers", {first: {"Z": 1}}, "an answer about 'Z', which was not counted"),
+        ("answers", {first: {"A": -1}}, "the answer about .*: the answer is -1; it should be"),
+    ]:
+        path.write_text(json.dumps({**whole, name: value}))
+        with pytest.raises(ValueError, match=message) as caught:
+            ReadingPlan.load(path, TWO)
+        assert "plan.json" in str(caught.value)
+        assert len(str(caught.value)) < 1000
+    for data in (b"\x80", b"[" * 100_000, b"{", b"[]", b"9" * 5000):
+        path.write_bytes(data)
+        with pytest.raises(ValueError, match=r"plan\.json"):
+            ReadingPlan.load(path, TWO)
 
 
 def test_files_of_spreadsheets_are_read(tmp_path):

@@ -100,3 +100,20 @@ def test_packed_tables(tmp_path):
         for _ in range(70):
             file.write(b" " * 2**20)
     refused(path, ["score"], r"a\.csv\.gz, line 2: the file expands to more than 64 MB")
+
+
+def test_damaged_parquet_is_refused_in_one_printable_line(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "a.parquet"
+    parquet.write_table(pa.table({"y": [0, 1] * 20, "p": [0.5, None] * 20}), path)
+    whole = path.read_bytes()
+    said = set()
+    for place in range(0, len(whole), 7):
+        path.write_bytes(whole[:place] + b"\x0f" + whole[place + 1 :])
+        try:
+            read_columns(path, ["y", "p"])
+        except ValueError as error:
+            said.add(str(error))
+    assert len(said) > 5
+    assert all("a.parquet" in message and message.isprintable() for message in said)
