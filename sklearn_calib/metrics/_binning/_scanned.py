@@ -8,6 +8,7 @@ the places where they would be cut in memory.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -22,20 +23,23 @@ from sklearn_calib.metrics._binning._sorted import Pool, SortedQueries, sort_que
 from sklearn_calib.queries._queries import Queries
 from sklearn_calib.queries._scan import QueryScan
 
-# Buckets of an octave at first, and at most: more are needed where there are very many bins.
-_BITS, _MOST_BITS = 16, 18
+# Buckets of an octave (as a power of two) for few bins, and at most.
+_BITS, _MOST_BITS = 14, 18
+
+# Variances are kept for weights as they are, and not for their powers: buckets make up for it.
+_WEIGHTED_BITS = 2
+
+# Where there are about sqrt(N) bins, a bucket should hold no more queries than this.
+_CROWDED = 150
 
 # Queries of buckets that are read one by one, at most.
 _MOST_EXACT = 12_000_000
 
 # Buckets of an octave for each of many labels.
-_LABEL_BITS = 12
+_LABEL_BITS = 13
 
 # Rows of a label that are few enough to be kept, and rows of all such labels at most.
 _FEW, _MOST_HELD = 50_000, 5_000_000
-
-# A scan has more rows than this for finer buckets to be worth their memory from the start.
-_MANY = 50_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,12 +56,14 @@ class ScannedQueries(SortedQueries):
 class ScanReader:
     """What has been read of a scan so far."""
 
-    def __init__(self, scan: QueryScan, sums: BucketSums | None = None) -> None:
+    def __init__(
+        self, scan: QueryScan, sums: BucketSums | None = None, *, fine: bool = False
+    ) -> None:
         self._scan = scan
-        if sums is not None:
+        if sums is None:
+            self._read_sums(_bits(scan, fine))
+        else:
             self._take_sums(sums)
-            return
-        self._read_sums(_BITS if scan.n_rows is None or scan.n_rows < _MANY else _BITS + 1)
 
     def _read_sums(self, bits: int) -> None:
         make = partial(BucketSums, Buckets(bits), self._scan.weighted)
@@ -267,10 +273,23 @@ def _prediction(key: Array) -> Array:
     return (key >> 1).view(np.float64)
 
 
-def sort_or_scan(queries: Queries | QueryScan, *, grouped: bool = False) -> SortedQueries:
+def _bits(scan: QueryScan, fine: bool) -> int:
+    """Return how fine buckets should be; `fine` is for about sqrt(N) bins."""
+    least = min(_BITS + _WEIGHTED_BITS * scan.weighted, _MOST_BITS)
+    if not fine or scan.n_rows is None:
+        return least
+    # Most queries are in about five octaves.
+    wanted = math.ceil(math.log2(max(scan.n_rows, 1) / (5 * _CROWDED)))
+    return min(max(wanted, least), _MOST_BITS)
+
+
+def sort_or_scan(
+    queries: Queries | QueryScan, *, grouped: bool = False, fine: bool = False
+) -> SortedQueries:
     """Return queries in order of prediction, in memory or from a scan.
 
-    `grouped` says that their groups are needed, where they have some.
+    `grouped` says that their groups are needed, where they have some, and `fine`
+    that they will be cut into very many bins.
     """
     if isinstance(queries, Queries):
         return sort_queries(queries, units=queries.units if grouped else None)
@@ -280,7 +299,7 @@ def sort_or_scan(queries: Queries | QueryScan, *, grouped: bool = False) -> Sort
             "groups=False to take the queries as independent, scan.sample(100_000) for some of "
             "them, or scan.collect() where all of them fit into memory."
         )
-    return reader_of(queries).ordered
+    return reader_of(queries, fine=fine).ordered
 
 
 class _LabelSums:
@@ -288,6 +307,7 @@ class _LabelSums:
 
     def __init__(self, weighted: bool) -> None:
         self.weighted, self.n_rows, self._held = weighted, 0, 0
+        self._buckets = Buckets(_LABEL_BITS + _WEIGHTED_BITS * weighted)
         self.sums: dict[Any, BucketSums] = {}
         self.rows: dict[Any, list[Queries]] = {}
 
@@ -296,7 +316,7 @@ class _LabelSums:
         for name, part in chunk.by_label():
             plain = part.with_labels(None)
             if name not in self.sums:
-                self.sums[name] = BucketSums(Buckets(_LABEL_BITS), self.weighted)
+                self.sums[name] = BucketSums(self._buckets, self.weighted)
                 self.rows[name] = []
             self.sums[name].add(plain)
             self._keep(name, [plain])
@@ -319,7 +339,7 @@ class _LabelSums:
         self.n_rows += other.n_rows
         for name, sums in other.sums.items():
             if name not in self.sums:
-                self.sums[name] = BucketSums(Buckets(_LABEL_BITS), self.weighted)
+                self.sums[name] = BucketSums(self._buckets, self.weighted)
                 self.rows[name] = []
             self.sums[name].merge(sums)
             if name in other.rows:
@@ -397,9 +417,9 @@ def _sortable(name: Any) -> tuple[str, Any]:
     return (type(name).__name__, name)
 
 
-def reader_of(scan: QueryScan) -> ScanReader:
+def reader_of(scan: QueryScan, *, fine: bool = False) -> ScanReader:
     """Return what was read of a scan; the first call reads it."""
     if "reader" not in scan.cache:
-        scan.cache["reader"] = ScanReader(scan)
+        scan.cache["reader"] = ScanReader(scan, fine=fine)
     reader: ScanReader = scan.cache["reader"]
     return reader

@@ -14,7 +14,7 @@ from sklearn_calib.queries._scan import QueryScan
 
 def read_ahead(scan: QueryScan) -> None:
     """Read the edges of the bins of the curve, of the interval, of tests and of other sizes."""
-    ordered = sort_or_scan(scan)
+    ordered = sort_or_scan(scan, fine=True)
     scale = effective_scale(ordered)
     ordered.resolved(
         ByNumber(standard_number(ordered)),

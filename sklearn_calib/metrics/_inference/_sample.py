@@ -180,7 +180,7 @@ def inference_rule(ordered: SortedQueries, bin_size: int | str, n_bins: int | No
 
 def _scanned_sample(scan: QueryScan, bin_size: int | str, n_bins: int | None) -> Sample:
     """Cut the queries of a scan for inference."""
-    ordered = sort_or_scan(scan)
+    ordered = sort_or_scan(scan, fine=True)
     if len(ordered) < LEAST_ROWS:
         raise TooFewError(
             f"An interval or a test needs at least {LEAST_ROWS} queries, got {len(ordered)}."
