@@ -22,7 +22,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from hashlib import sha256
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +32,6 @@ from sklearn_calib.coref import (
     find_mentions,
     load_antecedent_model,
     parse_texts,
-    read_conllu,
     read_jsonl,
     write_conllu,
 )
@@ -216,19 +214,18 @@ def variants(nouns: list[str]) -> dict[str, dict[str, Any]]:
     }  # fmt: skip
 
 
-def filters(parsed: Path, seed: int, limit: int | None) -> dict[str, Any]:
-    """Count events with each option of the rule, on the same samples."""
-    lists = {
-        "attack": (["attack"], ["attack"]),
-        "attack-like": (ATTACK_LIKE, ["attack", "bombing", "invasion", "raid", "shelling"]),
-    }
+def filters(parsed: Path, seed: int) -> dict[str, Any]:
+    """Count attacks with each option of the rule, on the same samples."""
     rules = {
-        (name, option): AgentRule(country_lexicon(), verbs, **keywords)
-        for name, (verbs, nouns) in lists.items()
-        for option, keywords in variants(nouns).items()
+        name: AgentRule(country_lexicon(), **options)
+        for name, options in variants(["attack"]).items()
     }
     every = Variants(rules)
-    documents = list(islice(read_conllu(parsed), limit))
+    documents = [
+        document
+        for document in each_conllu(parsed, [])
+        if rules["everything"].may_hold(document.text or "")
+    ]
     # Where no rule can hold there is nothing to sample.
     some = [document for document in documents if every.bind(document) is not None]
     posterior = count_corpus(
@@ -236,17 +233,14 @@ def filters(parsed: Path, seed: int, limit: int | None) -> dict[str, Any]:
         random_state=seed, verbose=1,
     )  # fmt: skip
     found: dict[str, Any] = {"documents": len(documents), "n_samples": N_SAMPLES}
-    probability = posterior.hits.mean
-    for name in lists:
-        found[name] = {}
-        for option in variants([]):
-            keys = [k for k, key in enumerate(posterior.keys) if key[0] == (name, option)]
-            mine = probability[np.isin(posterior.hit_key, keys)]
-            found[name][option] = {
-                "expected": round(float(mine.sum()), 1),
-                "likely": int((mine >= 0.5).sum()),
-                "uncertain": int(((mine > 0.05) & (mine < 0.95)).sum()),
-            }
+    for name in rules:
+        keys = [k for k, key in enumerate(posterior.keys) if key[0] == name]
+        mine = posterior.hits.mean[np.isin(posterior.hit_key, keys)]
+        found[name] = {
+            "expected": round(float(mine.sum()), 1),
+            "likely": int((mine >= 0.5).sum()),
+            "uncertain": int(((mine > 0.05) & (mine < 0.95)).sum()),
+        }
     return found
 
 
@@ -276,11 +270,15 @@ def readings(parsed: Path) -> dict[str, Any]:
         if document.id not in wanted:
             continue
         [entities] = model.predict([document])
-        for entity in np.unique(entities):
-            members = np.flatnonzero(entities == entity).tolist()
-            for name, rule in rules.items():
-                for match in rule.explain(document, members):
-                    kept[name].add((document.id, str(match.key), digest(match)))
+        several = [np.flatnonzero(entities == entity).tolist() for entity in np.unique(entities)]
+        for name, rule in rules.items():
+            bound = rule.bind(document)
+            if bound is None:
+                continue
+            for members in several:
+                if bound(members):
+                    for match in rule.explain(document, members):
+                        kept[name].add((document.id, str(match.key), digest(match)))
     labels = ("attack", "unreal", "figurative", "other")
     found: dict[str, Any] = {"read": len(rows)}
     for name in rules:
@@ -300,7 +298,6 @@ def main() -> None:
         help="a part of it",
     )
     parser.add_argument("--n-texts", type=int, default=400, help="sample for the stages")
-    parser.add_argument("--limit", type=int, help="documents for the filters (default: all)")
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
@@ -314,7 +311,7 @@ def main() -> None:
         "parse": lambda: parse(articles, options.parser, parsed),
         "stages": lambda: stages(articles, options.parser, options.n_texts, 0),
         "command": lambda: one_command(articles, options.parser, options.work),
-        "filters": lambda: filters(parsed, 0, options.limit),
+        "filters": lambda: filters(parsed, 0),
         "readings": lambda: readings(parsed),
     }
     for name, part in parts.items():

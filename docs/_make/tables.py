@@ -898,7 +898,7 @@ def training_speed(found: Row) -> str:
             f"{path['sentences']:,} sentences of CoNLL-2000 with rich features, took "
             f"{path['warm_seconds']:.0f} seconds, separate fits {path['alone_seconds']:.0f} "
             f"(ratio {path['ratio']:.2f}); the objectives they reached differ by at most "
-            f"{100 * path['largest_relative_gap']:.2f} %."
+            f"{path['largest_relative_gap']:.0e} of their value."
         )
     return paragraphs(*parts)
 

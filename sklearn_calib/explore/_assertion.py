@@ -143,7 +143,9 @@ def _of_governor(tree: Tree, token: int) -> set[str]:
     # "in case of an attack", "in the event of an attack"
     if above in ("case", "event") and "of" in tree.case(token):
         found.add("conditional")
-    if "to" in tree.marks(token) and above not in _ACTUAL and _is_verbal(tree, token):
+    # "is going to attack" will, and "went on to attack" did.
+    actual = above in _ACTUAL and tree.words[tree.heads[token]] != "going"
+    if "to" in tree.marks(token) and not actual and _is_verbal(tree, token):
         found.add("modal")
     return found
 

@@ -183,11 +183,12 @@ class WordColumns:
         for name, column in attributes.items():
             head, _, value = name.partition("=")
             heads.setdefault(head, {})[value] = column
-        self._parts = []
+        self._parts = {name: PARTS[name] for name in chain(*features.templates.values())}
+        self._places = []
         edges = []
         for offset, names in features.templates.items():
             at = features._prefix(offset)
-            self._parts.append([(PARTS[n], heads.get(f"{at}{n}", {}).get) for n in names])
+            self._places.append([(name, heads.get(f"{at}{name}", {}).get) for name in names])
             edge = heads.get(f"{at}edge", {}).get("")
             edges.append([] if edge is None else [edge])
         self._edge = _as_bytes(edges)
@@ -213,15 +214,17 @@ class WordColumns:
 
     def _find(self, word: str) -> list[list[int]]:
         """Return the columns of a word at each distance; what the model lacks is left out."""
-        as_kept = _c_string if "\0" in word else str
+        values = {name: part(word) for name, part in self._parts.items()}
+        if "\0" in word:
+            values = {name: list(map(_c_string, own)) for name, own in values.items()}
         return [
             [
                 place
-                for values, column in parts
-                for value in values(word)
-                if (place := column(as_kept(value))) is not None
+                for name, column in places
+                for value in values[name]
+                if (place := column(value)) is not None
             ]
-            for parts in self._parts
+            for places in self._places
         ]
 
 

@@ -9,7 +9,7 @@
   const wasRead = new Set(docs.read || []);
   const FIRST_KEYS = 6, PAGE = 50;
   const state = {
-    grain: 0, corrected: Boolean(D.grains[0].corrected), keys: new Set(), same: true,
+    grain: 0, corrected: Boolean(D.grains[0].corrected), keys: new Set(), same: true, share: false,
     key: 0, period: null, uncertain: false, shown: PAGE, document: null, from: null,
   };
   D.keys.forEach((_, i) => { if (i < FIRST_KEYS) state.keys.add(i); });
@@ -19,6 +19,14 @@
   const interval = (s, k, i) => (s.low[k][i] === null
     ? "no interval" : `${amount(s.low[k][i])} to ${amount(s.high[k][i])}`);
   const unit = D.several ? "occurrences" : docs.weight ? "weighted documents" : "documents";
+  /* Shares are of all documents of a period, where each counts at most once. */
+  const canShare = !D.several && !docs.weight;
+  const share = v => `${amount(100 * v)} %`.replace(".00", "");
+  function shown(g, s) {
+    if (!state.share) return s;
+    const divide = rows => rows.map(row => row.map((v, i) => (v === null || !g.documents[i] ? null : v / g.documents[i])));
+    return {mean: divide(s.mean), low: divide(s.low), high: divide(s.high), best: s.best && divide(s.best)};
+  }
   const per = () => (grain().kind === "all" ? "" : ` per ${grain().kind}`);
 
   /* --- choices */
@@ -67,6 +75,9 @@
       make("legend", {}, "Keys, with their expected total"),
       make("div", {class: `choices${many ? " many" : ""}`}, boxes), tools);
   }
+  const shareChoice = () => make("label", {}, make("input", {
+    type: "checkbox", id: "share", onchange: event => { state.share = event.target.checked; drawPanels(); },
+  }), "share of all documents");
   const kinds = {all: "all together"};
   const controls = make("form", {class: "controls", onsubmit: event => event.preventDefault()},
     keyChoice(),
@@ -79,7 +90,8 @@
       make("label", {}, make("input", {
         type: "checkbox", checked: true,
         onchange: event => { state.same = event.target.checked; drawPanels(); },
-      }), "the same in all panels"))) : null);
+      }), "the same in all panels"), canShare ? shareChoice() : null)) : canShare ? make("fieldset", {},
+      make("legend", {}, "Scale"), make("div", {class: "choices"}, shareChoice())) : null);
 
   /* --- series */
 
@@ -131,45 +143,51 @@
       lines.push(`plain ${amount(g.plain.mean[k][i])}, ${interval(g.plain, k, i)}`);
     }
     if (g.plain.best) lines.push(`single best analysis ${amount(g.plain.best[k][i])}`);
-    lines.push(`of ${plural(g.documents[i], "document")} in all`);
+    const part = canShare && g.documents[i] ? `, a share of ${share(s.mean[k][i] / g.documents[i])}` : "";
+    lines.push(`of ${plural(g.documents[i], "document")} in all${part}`);
     return lines.join("\n");
   }
 
-  const tops = (g, k) => [series(g), g.plain].flatMap(s => [s.high[k], s.mean[k], s.best ? s.best[k] : []])
+  const tops = (g, k) => [shown(g, series(g)), shown(g, g.plain)].flatMap(s => [s.high[k], s.mean[k], s.best ? s.best[k] : []])
     .flat().reduce((a, b) => Math.max(a, b || 0), 0);
 
   function panel(k, width, most, n) {
-    const g = grain(), s = series(g), color = state.corrected && g.corrected ? " corrected" : "";
-    const yTicks = ticks(Math.max(most, 1), n === 1 ? 5 : 4, 1);
-    const plot = frame({width, height: n === 1 ? 300 : 200, top: 22, label: `${unit}${per()}`, yTicks});
+    const g = grain(), s = shown(g, series(g)), color = state.corrected && g.corrected ? " corrected" : "";
+    const plain = color ? shown(g, g.plain) : s, best = shown(g, g.plain).best;
+    const yTicks = state.share ? ticks(most || 0.01, n === 1 ? 5 : 4) : ticks(Math.max(most, 1), n === 1 ? 5 : 4, 1);
+    const label = state.share ? `share of documents${per()}` : `${unit}${per()}`;
+    const plot = frame({width, height: n === 1 ? 300 : 200, top: 22, label, yTicks, yText: state.share ? share : amount});
     const {svg, y} = plot, size = g.labels.length;
     const slot = (plot.right - plot.left) / size;
     const place = i => [plot.left + i * slot, plot.left + (i + 1) * slot];
     const bar = Math.min(slot * 0.62, 26);
     const middle = i => plot.left + (i + 0.5) * slot;
-    const known = i => s.low[k][i] !== null;
+    const known = (t, i) => t.low[k][i] !== null;
     const span = (t, i) => ({y: y(t.high[k][i]), height: Math.max(y(t.low[k][i]) - y(t.high[k][i]), 1)});
     if (slot >= 5) {
       for (let i = 0; i < size; i++) {
-        const x = middle(i);
-        if (color && g.plain.low[k][i] !== null) {
-          svg.append(draw("rect", {class: "behind", x: x - bar / 2 - 2, width: bar + 4, ...span(g.plain, i)}));
+        if (s.mean[k][i] === null) continue;
+        const x = middle(i), at = y(s.mean[k][i]);
+        if (color && known(plain, i)) {
+          svg.append(draw("rect", {class: "behind", x: x - bar / 2 - 2, width: bar + 4, ...span(plain, i)}));
         }
-        if (known(i)) svg.append(draw("rect", {class: `interval${color}`, x: x - bar / 2, width: bar, ...span(s, i)}));
-        const at = y(s.mean[k][i]);
+        if (known(s, i)) svg.append(draw("rect", {class: `interval${color}`, x: x - bar / 2, width: bar, ...span(s, i)}));
         svg.append(draw("line", {class: `mean${color}`, x1: x - bar / 2 - 1, x2: x + bar / 2 + 1, y1: at, y2: at}));
-        if (g.plain.best) {
-          svg.append(draw("circle", {class: "best", cx: x, cy: y(g.plain.best[k][i]), r: Math.min(3.4, 1.2 + bar / 5)}));
+        if (best) {
+          svg.append(draw("circle", {class: "best", cx: x, cy: y(best[k][i]), r: Math.min(3.4, 1.2 + bar / 5)}));
         }
       }
     } else {
-      const line = values => values.map((v, i) => `${i ? "L" : "M"}${middle(i).toFixed(1)} ${y(v).toFixed(1)}`).join("");
-      const band = t => `${line(t.high[k])}${t.low[k].map((v, i) => [middle(i), y(v)]).reverse()
-        .map(([a, b]) => `L${a.toFixed(1)} ${b.toFixed(1)}`).join("")}Z`;
-      if (color && g.plain.low[k][0] !== null) svg.append(draw("path", {class: "behind", d: band(g.plain)}));
-      if (known(0)) svg.append(draw("path", {class: `interval${color}`, d: band(s)}));
+      /* Periods without documents have no share, and are left out of the line. */
+      const at = g.labels.map((_, i) => i).filter(i => s.mean[k][i] !== null);
+      const point = (values, i) => `${middle(i).toFixed(1)} ${y(values[i]).toFixed(1)}`;
+      const line = values => at.map((i, j) => `${j ? "L" : "M"}${point(values, i)}`).join("");
+      const band = t => `${line(t.high[k])}${[...at].reverse().map(i => `L${point(t.low[k], i)}`).join("")}Z`;
+      const whole = t => at.length && at.every(i => known(t, i));
+      if (color && whole(plain)) svg.append(draw("path", {class: "behind", d: band(plain)}));
+      if (whole(s)) svg.append(draw("path", {class: `interval${color}`, d: band(s)}));
       svg.append(draw("path", {class: `mean${color}`, "stroke-width": 1.5, d: line(s.mean[k])}));
-      if (g.plain.best) svg.append(draw("path", {class: "best", d: line(g.plain.best[k])}));
+      if (best) svg.append(draw("path", {class: "best", d: line(best[k])}));
     }
     xLabels(g, plot, place);
     if (state.key === k && state.period !== null) {
@@ -182,9 +200,9 @@
       name: `${D.keys[k]}: ${unit}${per()}. Arrow keys move between periods, Enter lists documents.`,
       choose: i => { state.from = k; openPeriod(k, i); },
     });
-    const whole = series(total);
+    const all = series(total);
     const sum = hasTotal || total.labels.length === 1
-      ? `${amount(whole.mean[k][0])} in all, ${interval(whole, k, 0)}` : "";
+      ? `${amount(all.mean[k][0])} in all, ${interval(all, k, 0)}` : "";
     return make("figure", {class: "panel", "data-key": k},
       make("h3", {}, own(D.keys[k]), make("span", {class: "soft"}, sum)), svg);
   }

@@ -69,6 +69,11 @@ CASES = [
         "negated",
     ),
     (
+        "It/it/PRON/3/nsubj is/be/AUX/3/aux going/go/VERB/0/root to/to/PART/5/mark "
+        "attack/attack/VERB/3/xcomp",
+        "modal",
+    ),
+    (
         "a/a/DET/2/det plan/plan/NOUN/0/root to/to/PART/4/mark attack/attack/VERB/2/acl",
         "modal",
     ),

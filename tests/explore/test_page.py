@@ -140,6 +140,36 @@ def test_series_show_the_numbers_of_the_counts(browser, page):
 
 
 @needs_chromium
+def test_counts_as_shares_of_all_documents(browser, page):
+    browser.look(1280)
+    browser.open(page)
+    browser.click("input[name=grain][value='2']")
+    browser.click("#share")
+    assert "share of documents per year" in browser.texts(".panel svg text")
+    assert any(text.endswith(" %") for text in browser.texts(".panel svg text"))
+    # Bars are as high as the share says.
+    key, years = BETTER.plain.most_common()[0], BETTER.coarser("Y")
+    at = years.keys.index(key)
+    share = years.mean[:, at] / years.n_documents
+    lines = browser.run(
+        "[...document.querySelectorAll('.panel[data-key=\"0\"] line.mean')]"
+        ".map(line => line.y1.baseVal.value)"
+    )
+    low, high = browser.run(
+        "(l => [l[0], l[l.length - 1]])([...document.querySelectorAll("
+        '\'.panel[data-key="0"] .grid, .panel[data-key="0"] svg > .axis:nth-of-type(1)\')]'
+        ".map(line => line.y1.baseVal.value))"
+    )
+    heights = (max(low, high) - np.array(lines)) / (max(low, high) - min(low, high))
+    np.testing.assert_allclose(heights / heights[0], share / share[0], rtol=1e-6)
+    browser.point(".panel svg", 0.5)
+    assert f"a share of {100 * share[1]:.1f} %" in browser.text("#tip")
+    browser.click("#share")
+    assert "documents per year" in browser.texts(".panel svg text")
+    assert browser.complaints() == []
+
+
+@needs_chromium
 def test_by_mouse_from_a_count_to_a_mention(browser, page):
     browser.look(1280)
     browser.open(page)
