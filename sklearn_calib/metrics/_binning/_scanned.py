@@ -33,7 +33,7 @@ _WEIGHTED_BITS = 2
 _CROWDED = 150
 
 # Queries of buckets that are read one by one, at most.
-_MOST_EXACT = 12_000_000
+_MOST_EXACT = 16_000_000
 
 # Buckets of an octave for each of many labels.
 _LABEL_BITS = 13
@@ -279,7 +279,7 @@ def _bits(scan: QueryScan, fine: bool) -> int:
     if not fine or scan.n_rows is None:
         return least
     # Most queries are in about five octaves.
-    wanted = math.ceil(math.log2(max(scan.n_rows, 1) / (5 * _CROWDED)))
+    wanted = round(math.log2(max(scan.n_rows, 1) / (5 * _CROWDED)))
     return min(max(wanted, least), _MOST_BITS)
 
 
