@@ -48,8 +48,9 @@ def stages(found: Row) -> str:
 def command(found: Row) -> str:
     row = found["command"]
     return (
-        f"On the {row['documents']:,} articles of Wikinews 2005–2008 this took "
-        f"{row['cpu_seconds']:,.0f} seconds of CPU time in one process, from raw text to a page of "
+        f"From the raw text of {row['documents']:,} articles of Wikinews 2005–2008, the first "
+        "command took "
+        f"{row['cpu_seconds']:,.0f} seconds of CPU time in one process to a page of "
         f"{row['page_megabytes']:.1f} MB: {row['documents_per_second']:,.0f} articles a second, "
         f"and at most {row['peak_megabytes']:,} MB of memory, most of which is taken by spaCy and "
         "the packages that are loaded.\n"

@@ -221,7 +221,7 @@ def count(options: argparse.Namespace) -> None:
         )
         plan, corrected = _reading(options, posterior)
         shown = posterior if corrected is None else corrected
-        print(printable(str(shown), keep="\n"))
+        print(printable(repr(shown), keep="\n"))  # the most common keys, where there are many
         _write(options, corpus, rule, model, posterior, plan, corrected)
 
 
