@@ -372,6 +372,42 @@ def field(record: Row) -> str:
 # --- speed.json
 
 
+SCALE_TASKS = {
+    "error": "``adaptive_bin_calibration_error``",
+    "bin_size": "the same, ``bin_size=5000``",
+    "interval": "``calibration_error_interval``",
+    "report": "``calibration_report``",
+}
+
+
+def scale(result: Row) -> str:
+    """CPU time of scans against reading the columns alone, and memory."""
+    body = [
+        [
+            f"{record['rows']:,}",
+            name,
+            f"{record[task]['cpu_seconds']:.1f}",
+            f"{record[task]['ratio_to_reading']:.1f}",
+            f"{record[task]['memory_mb']:,.0f}",
+            str(record[task]["passes"]),
+        ]
+        for record in result["sizes"]
+        for task, name in SCALE_TASKS.items()
+        if task in record
+    ]
+    header = ["rows", "call", "seconds of CPU time", "multiple of reading", "memory, MB", "passes"]
+    title = "Scans of Parquet files with two columns, one thread"
+    dask = result.get("dask")
+    parts = [table(title, header, body)]
+    if dask is not None:
+        parts.append(
+            f"With Dask, two workers take {dask['ratio']:.2f} of the time of one for the interval "
+            f"of {dask['rows']:,} rows (on a machine with {result['cores']} cores that had other "
+            f"work to do: a load of {dask['load']:.0f})."
+        )
+    return paragraphs(*parts)
+
+
 def speed_ratios(title: str, records: list[Row]) -> str:
     def cell(record: Row, name: str) -> str:
         entry = record["rows"].get(name, "–")
@@ -1204,6 +1240,7 @@ MAKERS: tuple[Maker, ...] = (
     ),
     ("parser", "parser.json", parser, "benchmarks/train_parser.py"),
     ("page", "page.json", page, "benchmarks/page.py"),
+    ("scale", "scale.json", scale, "benchmarks/scale.py"),
     *(
         (function.__name__, "recalibration.json", function, "benchmarks/recalibration.py")
         for function in (recalibration_tweets, recalibration_news, recalibration_coreference)

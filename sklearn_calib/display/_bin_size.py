@@ -25,7 +25,9 @@ from sklearn_calib.display._keywords import known_keywords
 from sklearn_calib.display._query_display import QueryDisplay
 from sklearn_calib.metrics._bin_sizes import BinSizeCurve, bin_size_curve
 from sklearn_calib.metrics._sample_sizes import SampleSizeCurve, sample_size_curve
+from sklearn_calib.queries._as_queries import as_queries
 from sklearn_calib.queries._queries import Queries
+from sklearn_calib.queries._scan import QueryScan
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -214,7 +216,7 @@ class BinSizeDisplay(QueryDisplay):
     @known_keywords("plot")
     def from_queries(
         cls,
-        queries: Queries,
+        queries: Queries | QueryScan,
         *,
         against: str = "bin_size",
         bin_sizes: ArrayLike | None = None,
@@ -229,7 +231,7 @@ class BinSizeDisplay(QueryDisplay):
 
         Parameters
         ----------
-        queries : Queries
+        queries : Queries or QueryScan
             What to draw.
         against : {"bin_size", "sample_size"}, default="bin_size"
             What the error is drawn against.
@@ -260,9 +262,10 @@ class BinSizeDisplay(QueryDisplay):
             _refuse(against, sample_sizes=sample_sizes, random_state=random_state)
             curve = bin_size_curve(queries, bin_sizes=bin_sizes, confidence_level=confidence_level)
         else:
-            _refuse(against, bin_sizes=bin_sizes, sample_weight=queries.sample_weight)
+            rows = as_queries(queries)
+            _refuse(against, bin_sizes=bin_sizes, sample_weight=rows.sample_weight)
             curve = sample_size_curve(
-                queries, sample_sizes=sample_sizes, confidence_level=confidence_level,
+                rows, sample_sizes=sample_sizes, confidence_level=confidence_level,
                 random_state=random_state,
             )  # fmt: skip
         return cls(curve, name=name).plot(ax=ax, **plot_options)

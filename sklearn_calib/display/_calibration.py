@@ -40,6 +40,7 @@ from sklearn_calib.metrics._isotonic import isotonic_calibration_curve
 from sklearn_calib.metrics._smooth import smooth_calibration_curve
 from sklearn_calib.queries._as_queries import as_queries
 from sklearn_calib.queries._queries import Queries
+from sklearn_calib.queries._scan import QueryScan
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -415,7 +416,7 @@ class AdaptiveCalibrationDisplay(QueryDisplay):
     @known_keywords("plot")
     def from_queries(
         cls,
-        queries: Queries,
+        queries: Queries | QueryScan,
         *,
         bin_size: int | str = "auto",
         n_bins: int | None = None,
@@ -432,7 +433,7 @@ class AdaptiveCalibrationDisplay(QueryDisplay):
 
         Parameters
         ----------
-        queries : Queries
+        queries : Queries or QueryScan
             What to draw.
         bin_size : int or "auto", default="auto"
             As in `calibration_bins`.

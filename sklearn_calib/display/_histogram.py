@@ -9,7 +9,9 @@ import numpy as np
 from scipy import special
 
 from sklearn_calib._validation import Array
+from sklearn_calib.metrics._binning._scanned import sort_or_scan
 from sklearn_calib.queries._queries import Queries
+from sklearn_calib.queries._scan import QueryScan
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,8 +45,19 @@ class PredictionCounts:
     weighted: bool
 
     @classmethod
-    def of(cls, queries: Queries) -> PredictionCounts:
-        """Count the predictions of queries."""
+    def of(cls, queries: Queries | QueryScan) -> PredictionCounts:
+        """Count the predictions of queries; those of a scan by their narrow buckets."""
+        if isinstance(queries, QueryScan):
+            rows = sort_or_scan(queries)
+            cells = [
+                np.bincount(
+                    np.searchsorted(edges[1:-1], rows.q, side="right"),
+                    weights=rows.weights,
+                    minlength=len(edges) - 1,
+                )
+                for edges in GRIDS.values()
+            ]
+            return cls(cells[0], cells[1], queries.weighted)
         w = queries.sample_weight
         if w is None:
             # One sort is cheaper than looking up the cell of every prediction.

@@ -30,7 +30,6 @@ from sklearn_calib.display._label_rows import (
 )
 from sklearn_calib.display._query_display import QueryDisplay
 from sklearn_calib.metrics._labels import ALARM, LabelCalibration, label_calibration
-from sklearn_calib.queries._queries import Queries
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -227,7 +226,7 @@ class LabelCalibrationDisplay(QueryDisplay):
         return self
 
     @classmethod
-    def _ask(cls, models: Any, ask: Callable[[Any], Queries]) -> Queries | dict[str, Queries]:
+    def _ask(cls, models: Any, ask: Callable[[Any], Any]) -> Any:
         if isinstance(models, Mapping):
             return {name: ask(model) for name, model in models.items()}
         return ask(models)
@@ -236,7 +235,7 @@ class LabelCalibrationDisplay(QueryDisplay):
     @known_keywords("plot")
     def from_queries(
         cls,
-        queries: Queries | Mapping[str, Queries],
+        queries: Any,
         *,
         confidence_level: float = 0.95,
         name: str | None = None,
@@ -247,7 +246,7 @@ class LabelCalibrationDisplay(QueryDisplay):
 
         Parameters
         ----------
-        queries : Queries, or dict of str to Queries
+        queries : Queries or QueryScan, or dict of str to these
             What to draw; a dict has one entry per model, by name.
         confidence_level : float, default=0.95
             Level of each interval on its own.

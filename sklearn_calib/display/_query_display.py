@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike
 
 from sklearn_calib.display._axes import pyplot
 from sklearn_calib.display._keywords import known_keywords
-from sklearn_calib.queries._as_queries import Groups, as_queries
+from sklearn_calib.queries._as_queries import Groups, queries_or_scan
 from sklearn_calib.queries._estimator import estimator_queries, fold_queries, join_options
 from sklearn_calib.queries._queries import Queries
+from sklearn_calib.queries._scan import QueryScan
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,7 +48,7 @@ class QueryDisplay(ABC):
         return f"<{type(self).__name__}: {self._summary()}>"
 
     @classmethod
-    def _ask(cls, models: Any, ask: Callable[[Any], Queries]) -> Any:
+    def _ask(cls, models: Any, ask: Callable[[Any], Any]) -> Any:
         """Return the queries of a model; a display of several models asks each of them."""
         return ask(models)
 
@@ -69,7 +70,7 @@ class QueryDisplay(ABC):
 
         Parameters
         ----------
-        y_true : array-like of shape (n_samples,) or Queries
+        y_true : array-like of shape (n_samples,), Queries or QueryScan
             True labels, or queries in place of both arrays.
         y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
             Predicted probabilities: of the positive class, or of every class.
@@ -98,8 +99,8 @@ class QueryDisplay(ABC):
         """
         pyplot()
 
-        def ask(proba: ArrayLike | None) -> Queries:
-            return as_queries(
+        def ask(proba: ArrayLike | None) -> Queries | QueryScan:
+            return queries_or_scan(
                 y_true, proba, classes=classes, average=average, groups=groups,
                 sample_weight=sample_weight, pos_label=pos_label,
             )  # fmt: skip

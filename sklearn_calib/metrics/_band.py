@@ -13,12 +13,14 @@ from scipy import special
 
 from sklearn_calib._results import ConfidenceInterval, PlottedResult, percent
 from sklearn_calib._validation import Array, check_confidence_level, check_option
-from sklearn_calib.metrics._binning._sorted import SortedQueries, sort_queries
+from sklearn_calib.metrics._binning._scanned import sort_or_scan
+from sklearn_calib.metrics._binning._sorted import SortedQueries
 from sklearn_calib.metrics._inference._local_fit import smooth_fit
 from sklearn_calib.metrics._inference._scan import monotone_limits
 from sklearn_calib.metrics._smooth import check_bandwidth
-from sklearn_calib.queries._as_queries import Groups, as_queries
+from sklearn_calib.queries._as_queries import Groups, queries_or_scan
 from sklearn_calib.queries._queries import Queries
+from sklearn_calib.queries._scan import QueryScan
 
 __all__ = ["BandRegion", "CalibrationBand", "calibration_band"]
 
@@ -223,7 +225,7 @@ def _short(q: float) -> str:
 
 
 def calibration_band(
-    y_true: ArrayLike | Queries,
+    y_true: ArrayLike | Queries | QueryScan,
     y_prob: ArrayLike | None = None,
     *,
     confidence_level: float = 0.95,
@@ -246,7 +248,7 @@ def calibration_band(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or Queries
+    y_true : array-like of shape (n_samples,), Queries or QueryScan
         True labels, or queries in place of both arrays.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Predicted probabilities: of the positive class, or of every class.
@@ -308,11 +310,11 @@ def calibration_band(
     level = check_confidence_level(confidence_level)
     check_option(method, "method", METHODS)
     chosen = check_bandwidth(bandwidth)
-    queries = as_queries(
+    queries = queries_or_scan(
         y_true, y_prob, classes=classes, groups=groups, sample_weight=sample_weight,
         pos_label=pos_label,
     )  # fmt: skip
-    ordered = sort_queries(queries, units=queries.units)
+    ordered = sort_or_scan(queries, grouped=True)
     if method != "smooth":
         q, low, high, fit = monotone_limits(ordered, level)
         band = CalibrationBand(q, low, high, fit, "monotone", level)

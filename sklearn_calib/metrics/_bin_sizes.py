@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,23 +16,25 @@ from sklearn_calib._validation import (
     check_confidence_level,
     check_integer,
 )
+from sklearn_calib.metrics._binning._rules import BySize
+from sklearn_calib.metrics._binning._scanned import sort_or_scan
 from sklearn_calib.metrics._binning._sizes import (
-    candidate_sizes,
     effective_scale,
     least_risk_size,
     leave_one_out_risks,
-    n_effective,
+    sizes_to_try,
 )
-from sklearn_calib.metrics._binning._sorted import SortedQueries, sort_queries
+from sklearn_calib.metrics._binning._sorted import SortedQueries
 from sklearn_calib.metrics._inference._debiased import debiased_square, pair_factor
-from sklearn_calib.queries._as_queries import as_queries
+from sklearn_calib.queries._as_queries import queries_or_scan
 from sklearn_calib.queries._queries import Queries
+from sklearn_calib.queries._scan import QueryScan
 
 __all__ = ["BinSizeCurve", "bin_size_curve", "select_bin_size"]
 
 
 def select_bin_size(
-    y_true: ArrayLike | Queries,
+    y_true: ArrayLike | Queries | QueryScan,
     y_prob: ArrayLike | None = None,
     *,
     classes: ArrayLike | None = None,
@@ -46,7 +49,7 @@ def select_bin_size(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or Queries
+    y_true : array-like of shape (n_samples,), Queries or QueryScan
         True labels, or queries in place of both arrays.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Predicted probabilities: of the positive class, or of every class.
@@ -82,10 +85,10 @@ def select_bin_size(
     >>> 100 < select_bin_size(queries) < 5000
     True
     """
-    queries = as_queries(
+    queries = queries_or_scan(
         y_true, y_prob, classes=classes, sample_weight=sample_weight, pos_label=pos_label
     )
-    return max(1, round(least_risk_size(sort_queries(queries))))
+    return max(1, round(least_risk_size(sort_or_scan(queries))))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -142,7 +145,7 @@ class BinSizeCurve(PlottedResult):
 
 
 def bin_size_curve(
-    y_true: ArrayLike | Queries,
+    y_true: ArrayLike | Queries | QueryScan,
     y_prob: ArrayLike | None = None,
     bin_sizes: ArrayLike | None = None,
     *,
@@ -155,7 +158,7 @@ def bin_size_curve(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or Queries
+    y_true : array-like of shape (n_samples,), Queries or QueryScan
         True labels, or queries in place of both arrays.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Predicted probabilities: of the positive class, or of every class.
@@ -193,14 +196,15 @@ def bin_size_curve(
     """
     level = check_confidence_level(confidence_level)
     # With queries in place of both arrays, the sizes come second.
-    if isinstance(y_true, Queries) and y_prob is not None and bin_sizes is None:
+    if isinstance(y_true, (Queries, QueryScan)) and y_prob is not None and bin_sizes is None:
         y_prob, bin_sizes = None, y_prob
-    queries = as_queries(
+    queries = queries_or_scan(
         y_true, y_prob, classes=classes, sample_weight=sample_weight, pos_label=pos_label
     )
-    ordered = sort_queries(queries)
+    ordered = sort_or_scan(queries)
     scale = effective_scale(ordered)
-    tried = candidate_sizes(n_effective(ordered))
+    tried = sizes_to_try(ordered)
+    ordered = ordered.resolved(*(BySize(size / scale) for size in tried))
     risks = leave_one_out_risks(ordered, tried)
     selected = tried[int(np.argmin(risks))] / scale
     if bin_sizes is None:
@@ -216,6 +220,7 @@ def bin_size_curve(
         chosen_sizes = sorted(set(chosen))
         sizes = np.array(chosen_sizes)
         in_queries = chosen_sizes if scale == 1.0 else [size * scale for size in chosen_sizes]
+        ordered = ordered.resolved(*(BySize(size) for size in chosen_sizes))
         risk = leave_one_out_risks(ordered, in_queries)
     sums = RunningSums(ordered)
     rows = [sums.at(ordered.cut_by_size(size), level) for size in sizes]
@@ -236,12 +241,29 @@ class RunningSums:
     """Running sums over sorted queries, so that each size costs no more than its bins."""
 
     def __init__(self, queries: SortedQueries) -> None:
-        w, r = queries.weights, queries.weighted_residuals
-        v = queries.q * (1.0 - queries.q)
-        w2 = np.square(w)
-        # Fourth cumulant of a residual: v (1 - 6 v).
-        columns = (w, w2, r, np.square(r), w2 * v, np.square(w2) * v * (1.0 - 6.0 * v))
-        self.sums = [np.concatenate(([0.0], np.cumsum(column))) for column in columns]
+        y, pool = queries.y, queries.pool
+
+        def running(power: int, values: Callable[[Array], Array]) -> Array:
+            weight, q = queries.power(power)
+            found = values(q)
+            column = found if weight is None else weight * found
+            return np.concatenate(([0.0], np.cumsum(column)))
+
+        def fourth(q: Array) -> Array:
+            """Fourth cumulant of a residual."""
+            v = q * (1.0 - q)
+            return v * (1.0 - 6.0 * v)
+
+        self.sums = [
+            running(1, np.ones_like),
+            running(2, np.ones_like),
+            running(1, lambda q: y - q),
+            running(2, lambda q: np.square(y - q)),
+            running(2, lambda q: q * (1.0 - q)),
+            running(4, fourth),
+        ]
+        rows = np.arange(len(queries.q) + 1)
+        self.count = rows if pool is None else np.append(0.0, pool.cumulative_count)
 
     def at(self, ends: Array, level: float) -> tuple[float, float, float, float, float]:
         """Return the number of bins, both errors and the null band for one cut."""
@@ -250,7 +272,7 @@ class RunningSums:
         total = w.sum()
         error = np.sqrt(np.sum(np.square(r) / w) / total)
         debiased = np.nan
-        if (np.diff(edges) > 1).all():
+        if (np.diff(self.count[edges]) > 1.5).all():
             debiased = np.sqrt(max(0.0, float(debiased_square(r, r2, pair_factor(w, w2)))))
         # Under perfect calibration: mean and variance of the squared error, by a gamma law.
         mean = np.sum(v / w) / total

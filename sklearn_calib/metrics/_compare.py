@@ -16,6 +16,7 @@ from sklearn_calib.metrics._inference._sample import Sample, check_inference_bin
 from sklearn_calib.metrics._inference._surprises import expected_surprises
 from sklearn_calib.queries._as_queries import Groups, as_queries
 from sklearn_calib.queries._queries import Queries
+from sklearn_calib.queries._scan import QueryScan
 
 __all__ = ["CalibrationComparison", "compare_calibration"]
 
@@ -141,6 +142,13 @@ def compare_calibration(
     """
     level = check_confidence_level(confidence_level)
     check_inference_bins(bin_size, n_bins)
+    if isinstance(y_true, QueryScan) or isinstance(y_prob_a, QueryScan):
+        raise TypeError(
+            "A comparison looks at the rows of both models side by side, and does not take scans. "
+            "Pass scan.collect() of both where they fit into memory; to compare some of the rows, "
+            "keep both predictions in one table and sample that, since scan.sample(100_000) of two "
+            "scans draws different rows."
+        )
     if isinstance(y_true, Queries):
         for name, value in (("pos_label", pos_label), ("sample_weight", sample_weight)):
             if value is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,10 +11,12 @@ from scipy import special
 
 from sklearn_calib._results import Result, counted
 from sklearn_calib._validation import Array, check_bin_options, check_option
-from sklearn_calib.metrics._binning._binned import BinnedQueries, bin_queries
-from sklearn_calib.metrics._binning._sorted import SortedQueries, sort_queries
-from sklearn_calib.queries._as_queries import as_queries
+from sklearn_calib.metrics._binning._binned import bin_queries
+from sklearn_calib.metrics._binning._scanned import sort_or_scan
+from sklearn_calib.metrics._binning._sorted import SortedQueries
+from sklearn_calib.queries._as_queries import queries_or_scan
 from sklearn_calib.queries._queries import Queries
+from sklearn_calib.queries._scan import QueryScan
 
 __all__ = ["ScoreDecomposition", "score_decomposition"]
 
@@ -74,7 +76,7 @@ class ScoreDecomposition(Result):
 
 
 def score_decomposition(
-    y_true: ArrayLike | Queries,
+    y_true: ArrayLike | Queries | QueryScan,
     y_prob: ArrayLike | None = None,
     *,
     score: str = "brier",
@@ -93,7 +95,7 @@ def score_decomposition(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or Queries
+    y_true : array-like of shape (n_samples,), Queries or QueryScan
         True labels, or queries in place of both arrays.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Predicted probabilities: of the positive class, or of every class.
@@ -144,16 +146,17 @@ def score_decomposition(
     """
     check_option(score, "score", SCORES)
     check_bin_options(bin_size, n_bins)
-    queries = as_queries(
+    queries = queries_or_scan(
         y_true, y_prob, classes=classes, sample_weight=sample_weight, pos_label=pos_label
     )
-    bins = bin_queries(sort_queries(queries), bin_size, n_bins)
-    if score == "log":
-        bins = BinnedQueries(_inside(bins.queries), bins.ends)
+    bins = bin_queries(sort_or_scan(queries), bin_size, n_bins)
     share = bins.weight / bins.weight.sum()
     w = bins.queries.weights / bins.weight.sum()
-    q, y = bins.queries.q, bins.queries.y.astype(float)
+    q, y = bins.queries.power(1)[1], bins.queries.y.astype(float)
     p, m = bins.prob_true, bins.prob_pred
+    if score == "log":
+        q = _inside(bins.queries)
+        m = np.clip(bins.sum(w * q) / share, q.min(), q.max())
     mean, freq = bins.of_queries(m), bins.of_queries(p)
     if score == "brier":
         parts = (
@@ -177,10 +180,11 @@ def score_decomposition(
     )
 
 
-def _inside(queries: SortedQueries) -> SortedQueries:
-    """Move predictions of exactly 0 and 1 inside, as `sklearn.metrics.log_loss` does."""
-    y, q = queries.y, queries.q
-    infinite = int(np.count_nonzero(y[q == 0.0]) + np.count_nonzero(~y[q == 1.0]))
+def _inside(queries: SortedQueries) -> Array:
+    """Return predictions with exactly 0 and 1 moved inside, as `sklearn.metrics.log_loss` does."""
+    y, q = queries.y, queries.power(1)[1]
+    wrong = np.where(y, q == 0.0, q == 1.0)
+    infinite = int(np.sum(wrong if queries.pool is None else queries.pool.n * wrong))
     if infinite:
         warnings.warn(
             f"{infinite} predictions of exactly 0 or 1 are wrong, so that the log loss is "
@@ -190,4 +194,4 @@ def _inside(queries: SortedQueries) -> SortedQueries:
         )
     eps = np.finfo(np.float64).eps
     inside: Array = np.clip(q, eps, 1.0 - eps)
-    return replace(queries, q=inside)
+    return inside

@@ -14,7 +14,9 @@ from sklearn_calib._validation import (
     check_option,
 )
 from sklearn_calib.metrics._binning._binned import bin_queries
-from sklearn_calib.metrics._binning._scanned import sort_or_scan
+from sklearn_calib.metrics._binning._rules import ByNumber, BySize, Rule
+from sklearn_calib.metrics._binning._scanned import label_parts, sort_or_scan, used
+from sklearn_calib.metrics._binning._sizes import standard_number
 from sklearn_calib.metrics._binning._sorted import SortedQueries, sort_queries
 from sklearn_calib.metrics._bins import NORMS, bins_of, check_squared
 from sklearn_calib.metrics._inference._debiased import debiased_square_of
@@ -85,13 +87,36 @@ class ErrorMeasure:
         return self.of_sorted(sort_queries(queries))
 
     def of_scan(self, scan: QueryScan, average: str, labels: ArrayLike | None) -> float:
-        """Return the error of the queries of a scan."""
-        if average != "micro" or labels is not None:
+        """Return the error of the queries of a scan, pooled or averaged over their labels."""
+        if average == "micro" and labels is None:
+            return self.of_sorted(sort_or_scan(scan))
+        if average == "micro":
             raise TypeError(
-                "The error of a scan is over all of its queries; label_calibration has one for "
-                "each label. Pass scan.sample(100_000) or scan.collect() for other averages."
+                "The error of a scan is over all of its queries. For some of the labels pass "
+                "scan.where(label=...), scan.sample(100_000) or scan.collect()."
             )
-        return self.of_sorted(sort_or_scan(scan))
+        if not scan.labelled:
+            raise ValueError("This scan has no labels: scan_queries(..., label='its name').")
+        parts = dict(label_parts(scan, self._rule))
+        wanted = list(parts) if labels is None else check_array_like(labels, "classes").tolist()
+        for label in wanted:
+            if label not in parts:
+                raise ValueError(
+                    f"classes has {label!r}, which no query has: it should be in {list(parts)}."
+                )
+        # A label whose queries all have weight zero is not there.
+        errors = [self.of_sorted(sort_or_scan(parts[name])) for name in wanted if used(parts[name])]
+        if not errors:
+            raise ValueError("None of the labels has a query with a weight above zero.")
+        return float(np.mean(errors))
+
+    def _rule(self, ordered: SortedQueries) -> Rule:
+        """Return how the queries of a scan are cut."""
+        if self.n_bins is not None:
+            return ByNumber(min(self.n_bins, len(ordered)))
+        if isinstance(self.bin_size, str):
+            return ByNumber(standard_number(ordered))
+        return BySize(self.bin_size, 2 if self.debias else 1)
 
 
 def _choose_labels(queries: Queries, labels: ArrayLike | None) -> set[object]:

@@ -10,11 +10,12 @@ from scipy import linalg, optimize, special
 
 from sklearn_calib._results import ConfidenceInterval
 from sklearn_calib._validation import Array, check_confidence_level
-from sklearn_calib.metrics._binning._sorted import sort_queries
+from sklearn_calib.metrics._binning._scanned import sort_or_scan
 from sklearn_calib.metrics._curves import CalibrationCurve
 from sklearn_calib.metrics._inference._local_fit import grouped_bins
-from sklearn_calib.queries._as_queries import Groups, as_queries
+from sklearn_calib.queries._as_queries import Groups, queries_or_scan
 from sklearn_calib.queries._queries import Queries
+from sklearn_calib.queries._scan import QueryScan
 
 if TYPE_CHECKING:
     from sklearn.gaussian_process.kernels import Kernel
@@ -36,7 +37,7 @@ _LONGEST_STEP = 2.0
 
 
 def gaussian_process_calibration_curve(
-    y_true: ArrayLike | Queries,
+    y_true: ArrayLike | Queries | QueryScan,
     y_prob: ArrayLike | None = None,
     *,
     kernel: Kernel | None = None,
@@ -59,7 +60,7 @@ def gaussian_process_calibration_curve(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or Queries
+    y_true : array-like of shape (n_samples,), Queries or QueryScan
         True labels, or queries in place of both arrays.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Predicted probabilities: of the positive class, or of every class.
@@ -116,11 +117,11 @@ def gaussian_process_calibration_curve(
         raise TypeError(
             f"kernel must be one of sklearn.gaussian_process.kernels, got {type(kernel).__name__}."
         )
-    queries = as_queries(
+    queries = queries_or_scan(
         y_true, y_prob, classes=classes, groups=groups, sample_weight=sample_weight,
         pos_label=pos_label,
     )  # fmt: skip
-    bins = grouped_bins(sort_queries(queries, units=queries.units), _POINTS)
+    bins = grouped_bins(sort_or_scan(queries, grouped=True), _POINTS)
     x, n = bins.x, np.minimum(bins.n, _MOST_COPIES)
     mean, sd, fitted = _laplace(
         x, n, bins.yes / bins.n, _default_kernel() if kernel is None else kernel

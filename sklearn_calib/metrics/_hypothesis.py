@@ -27,8 +27,9 @@ from sklearn_calib.metrics._inference._sample import (
     refuse_one_group,
 )
 from sklearn_calib.metrics._inference._spiegelhalter import spiegelhalter_test
-from sklearn_calib.queries._as_queries import Groups, as_queries
+from sklearn_calib.queries._as_queries import Groups, queries_or_scan
 from sklearn_calib.queries._queries import Queries
+from sklearn_calib.queries._scan import QueryScan
 
 __all__ = ["CalibrationTestResult", "calibration_test"]
 
@@ -104,7 +105,7 @@ class CalibrationTestResult(Result):
 
 
 def calibration_test(
-    y_true: ArrayLike | Queries,
+    y_true: ArrayLike | Queries | QueryScan,
     y_prob: ArrayLike | None = None,
     *,
     statistic: str = "omnibus",
@@ -123,7 +124,7 @@ def calibration_test(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or Queries
+    y_true : array-like of shape (n_samples,), Queries or QueryScan
         True labels, or queries in place of both arrays.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Predicted probabilities: of the positive class, or of every class.
@@ -229,7 +230,7 @@ def calibration_test(
     check_inference_bins(bin_size, n_bins)
     if tolerance is not None:
         _check_tolerance(tolerance, statistic, method)
-    queries = as_queries(
+    queries = queries_or_scan(
         y_true, y_prob, classes=classes, groups=groups, sample_weight=sample_weight,
         pos_label=pos_label,
     )  # fmt: skip
@@ -238,7 +239,8 @@ def calibration_test(
     if statistic == "binned":
         sample = make_sample(queries, bin_size, n_bins)
         return _test_bins(sample, method, n_resamples, random_state)
-    refuse_one_group(queries.units)
+    if isinstance(queries, Queries):
+        refuse_one_group(queries.units)
     rng = check_generator(random_state)
     if statistic == "spiegelhalter":
         z = spiegelhalter_test(queries, method=method, n_resamples=n_resamples, rng=rng)
@@ -309,6 +311,11 @@ def _test_bins(
 ) -> CalibrationTestResult:
     pvalue = sample.score.pvalue
     possible = not (pvalue == 0.0 and math.isinf(sample.score.null_score))
+    if method == "resampling" and sample.bins.queries.pool is not None:
+        raise TypeError(
+            "statistic='binned' with method='resampling' draws all answers of a scan anew. Leave "
+            "method out, or pass scan.collect() or scan.sample(100_000)."
+        )
     if method == "resampling" and possible:
         pvalue = resampled_pvalue(sample, n_resamples, check_generator(random_state))
     return CalibrationTestResult(

@@ -19,12 +19,14 @@ from sklearn_calib._validation import (
     check_option,
 )
 from sklearn_calib.metrics._binning._binned import BinnedQueries
-from sklearn_calib.metrics._binning._sorted import SortedQueries, sort_queries
+from sklearn_calib.metrics._binning._scanned import sort_or_scan
+from sklearn_calib.metrics._binning._sorted import SortedQueries
 from sklearn_calib.metrics._curves import CalibrationCurve, CorpDecomposition
 from sklearn_calib.metrics._inference._fine_bins import FineBins
 from sklearn_calib.metrics._inference._local_fit import grouped_bins
-from sklearn_calib.queries._as_queries import Groups, as_queries
+from sklearn_calib.queries._as_queries import Groups, queries_or_scan
 from sklearn_calib.queries._queries import Queries
+from sklearn_calib.queries._scan import QueryScan
 
 __all__ = ["isotonic_calibration_curve"]
 
@@ -33,7 +35,7 @@ _POINTS = 100
 
 
 def isotonic_calibration_curve(
-    y_true: ArrayLike | Queries,
+    y_true: ArrayLike | Queries | QueryScan,
     y_prob: ArrayLike | None = None,
     *,
     score: str = "brier",
@@ -57,7 +59,7 @@ def isotonic_calibration_curve(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or Queries
+    y_true : array-like of shape (n_samples,), Queries or QueryScan
         True labels, or queries in place of both arrays.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Predicted probabilities: of the positive class, or of every class.
@@ -115,11 +117,11 @@ def isotonic_calibration_curve(
     level = check_confidence_level(confidence_level)
     check_option(score, "score", ("brier", "log"))
     check_integer(n_resamples, "n_resamples", low=20)
-    queries = as_queries(
+    queries = queries_or_scan(
         y_true, y_prob, classes=classes, groups=groups, sample_weight=sample_weight,
         pos_label=pos_label,
     )  # fmt: skip
-    ordered = sort_queries(queries, units=queries.units)
+    ordered = sort_or_scan(queries, grouped=True)
     # Equal predictions get one value: pool them before the fit.
     runs = BinnedQueries(ordered, ordered.runs)
     fit = isotonic_regression(runs.prob_true, sample_weight=runs.weight, y_min=0.0, y_max=1.0)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,11 +19,14 @@ from sklearn_calib._validation import (
     check_option,
     is_missing,
 )
+from sklearn_calib.metrics._binning._scanned import label_parts, sort_or_scan
 from sklearn_calib.metrics._inference._moments import TooFewError
 from sklearn_calib.metrics._inference._multiple import ADJUSTMENTS, adjust_pvalues
+from sklearn_calib.metrics._inference._sample import inference_rule
 from sklearn_calib.metrics._interval import IntervalMaker
-from sklearn_calib.queries._as_queries import Groups, as_queries
-from sklearn_calib.queries._queries import Queries
+from sklearn_calib.queries._as_queries import Groups, queries_or_scan
+from sklearn_calib.queries._queries import Queries, _tidy
+from sklearn_calib.queries._scan import QueryScan
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -137,7 +141,7 @@ class LabelCalibration(PlottedResult):
 
 
 def label_calibration(
-    y_true: ArrayLike | Queries,
+    y_true: ArrayLike | Queries | QueryScan,
     y_prob: ArrayLike | None = None,
     *,
     classes: ArrayLike | None = None,
@@ -161,7 +165,7 @@ def label_calibration(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or Queries
+    y_true : array-like of shape (n_samples,), Queries or QueryScan
         True classes, or queries with labels in place of both arrays.
     y_prob : array-like of shape (n_samples, n_classes) or (n_samples,)
         Predicted probabilities: of every class or, with `by`, of the positive
@@ -225,10 +229,17 @@ def label_calibration(
     """
     maker = IntervalMaker(bin_size, n_bins, squared, method, confidence_level, n_resamples)
     check_option(adjust, "adjust", ADJUSTMENTS)
-    queries = as_queries(
+    queries = queries_or_scan(
         y_true, y_prob, classes=classes, groups=groups, sample_weight=sample_weight,
         pos_label=pos_label,
     )  # fmt: skip
+    if isinstance(queries, QueryScan):
+        if by is not None or not queries.labelled:
+            raise TypeError(
+                "Labels, or slices, are a column of the scan: scan_queries(..., label='its name')."
+            )
+        parts = label_parts(queries, lambda ordered: inference_rule(ordered, bin_size, n_bins))
+        return _table(parts, maker, adjust, check_generator(random_state))
     if by is not None:
         n_rows = len(queries) if isinstance(y_true, Queries) else len(check_array_like(y_prob, ""))
         queries = queries.with_labels(np.repeat(_slices(by, n_rows), len(queries) // n_rows))
@@ -237,25 +248,33 @@ def label_calibration(
             "There is one probability per row, and so a single question. Pass a matrix with one "
             "column per class, a Queries object that has labels, or by= to slice the rows."
         )
-    rng = check_generator(random_state)
+    table = _table(queries.by_label(), maker, adjust, check_generator(random_state))
+    known = queries.labels.tolist()
+    chosen = [known.index(name) for name in table.labels.tolist()]
+    return replace(table, labels=queries.labels[chosen])
+
+
+def _table(
+    parts: Sequence[tuple[Any, Queries | QueryScan]],
+    maker: IntervalMaker,
+    adjust: str | None,
+    rng: np.random.Generator,
+) -> LabelCalibration:
+    """Return one row for each label and its queries."""
     rows: list[tuple[object, ...]] = []
-    for name, part in queries.by_label():
-        weight = part.sample_weight
-        count = int(np.count_nonzero(part.y_true))
+    for name, part in parts:
+        count, n_rows, expected_yes, weight_gap = _counts(part)
         try:
             result = maker.of_queries(part, rng)
             pvalue = np.nan if result.pvalue is None else result.pvalue
             found = (result.error, *result.confidence_interval, result.mean_gap, pvalue)
         except TooFewError:
-            used = weight is None or weight.any()
-            gap = np.average(part.y_prob - part.y_true, weights=weight) if used else np.nan
-            found = (np.nan, 0.0, 1.0, float(gap), np.nan)
-        rows.append((name, count, len(part), float(part.y_prob.sum()), *found))
+            found = (np.nan, 0.0, 1.0, weight_gap, np.nan)
+        rows.append((name, count, n_rows, expected_yes, *found))
     names, counts, n_queries, *numbers = zip(*rows, strict=True)
     expected, error, low, high, gap, pvalues = (np.array(column) for column in numbers)
-    known = queries.labels.tolist()
     return LabelCalibration(
-        labels=queries.labels[[known.index(name) for name in names]],
+        labels=_tidy(names),
         count=np.array(counts),
         n_queries=np.array(n_queries),
         error=error,
@@ -264,8 +283,23 @@ def label_calibration(
         expected=expected,
         pvalue=pvalues,
         adjusted_pvalue=adjust_pvalues(pvalues, adjust),
-        confidence_level=float(confidence_level),
+        confidence_level=float(maker.confidence_level),
     )
+
+
+def _counts(part: Queries | QueryScan) -> tuple[int, int, float, float]:
+    """Return the number of yes and of queries, the sum of the predictions, and the mean gap."""
+    if isinstance(part, Queries):
+        weight = part.sample_weight
+        used = weight is None or weight.any()
+        gap = float(np.average(part.y_prob - part.y_true, weights=weight)) if used else np.nan
+        count = int(np.count_nonzero(part.y_true))
+        return count, len(part), float(part.y_prob.sum()), gap
+    ordered = sort_or_scan(part)
+    rows = np.ones(len(ordered.q)) if ordered.pool is None else ordered.pool.n
+    gap = -float(ordered.weighted_residuals.sum() / ordered.total)
+    count = round(float(np.dot(rows, ordered.y)))
+    return count, part.n_rows or len(ordered), float(np.dot(rows, ordered.q)), gap
 
 
 def _slices(by: ArrayLike, n_rows: int) -> Array:

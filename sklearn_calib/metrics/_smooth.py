@@ -10,17 +10,18 @@ from scipy import special
 
 from sklearn_calib._results import ConfidenceInterval
 from sklearn_calib._validation import check_confidence_level, check_option
-from sklearn_calib.metrics._binning._sorted import sort_queries
+from sklearn_calib.metrics._binning._scanned import sort_or_scan
 from sklearn_calib.metrics._curves import CalibrationCurve
 from sklearn_calib.metrics._inference._local_fit import local_logistic, smooth_fit
-from sklearn_calib.queries._as_queries import Groups, as_queries
+from sklearn_calib.queries._as_queries import Groups, queries_or_scan
 from sklearn_calib.queries._queries import Queries
+from sklearn_calib.queries._scan import QueryScan
 
 __all__ = ["smooth_calibration_curve"]
 
 
 def smooth_calibration_curve(
-    y_true: ArrayLike | Queries,
+    y_true: ArrayLike | Queries | QueryScan,
     y_prob: ArrayLike | None = None,
     *,
     bandwidth: float | str = "auto",
@@ -43,7 +44,7 @@ def smooth_calibration_curve(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or Queries
+    y_true : array-like of shape (n_samples,), Queries or QueryScan
         True labels, or queries in place of both arrays.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Predicted probabilities: of the positive class, or of every class.
@@ -94,11 +95,11 @@ def smooth_calibration_curve(
     """
     level = check_confidence_level(confidence_level)
     chosen = check_bandwidth(bandwidth)
-    queries = as_queries(
+    queries = queries_or_scan(
         y_true, y_prob, classes=classes, groups=groups, sample_weight=sample_weight,
         pos_label=pos_label,
     )  # fmt: skip
-    fit = smooth_fit(sort_queries(queries, units=queries.units), chosen)
+    fit = smooth_fit(sort_or_scan(queries, grouped=True), chosen)
     bins = fit.bins
     z = float(special.ndtri(0.5 + level / 2.0))
     # The fit to answers that are just as predicted says how chance would move it.

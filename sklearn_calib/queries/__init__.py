@@ -3,6 +3,7 @@
 from sklearn_calib.queries._classifier import classifier_queries
 from sklearn_calib.queries._entities import EntityQuestions
 from sklearn_calib.queries._estimator import estimator_queries, fold_queries
+from sklearn_calib.queries._estimator_scan import scan_estimator
 from sklearn_calib.queries._links import LinkQuestions, link_queries
 from sklearn_calib.queries._queries import Queries
 from sklearn_calib.queries._scan import QueryScan, scan_queries
@@ -20,6 +21,7 @@ __all__ = [
     "estimator_queries",
     "fold_queries",
     "link_queries",
+    "scan_estimator",
     "scan_queries",
     "span_queries",
     "tag_queries",

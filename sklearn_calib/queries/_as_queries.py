@@ -26,7 +26,7 @@ Groups = ArrayLike | Literal[False] | None
 
 
 def as_queries(
-    y_true: ArrayLike | Queries,
+    y_true: ArrayLike | Queries | QueryScan,
     y_prob: ArrayLike | None = None,
     *,
     classes: ArrayLike | None = None,

@@ -17,6 +17,7 @@ from sklearn_calib.queries._queries import Queries
 from sklearn_calib.queries._scan_dask import DaskSource, is_dask_array, is_dask_frame
 from sklearn_calib.queries._scan_sources import (
     FunctionSource,
+    LabelSource,
     Source,
     dataset_source,
     even_chunks,
@@ -184,6 +185,31 @@ class QueryScan:
         # Buckets know nothing of groups, so that what was read serves both.
         other.cache = self.cache
         return other
+
+    def where(self, *, label: object) -> QueryScan:
+        """Return the scan of the queries of one label.
+
+        Parameters
+        ----------
+        label : object
+            Which label.
+
+        Returns
+        -------
+        QueryScan
+            A scan of its queries; a label that no row has makes an empty one.
+        """
+        if not self.labelled:
+            raise ValueError("This scan has no labels: name their column with label=.")
+        known: dict[object, QueryScan] = self.cache.setdefault("where", {})
+        if label not in known:
+            known[label] = QueryScan(
+                LabelSource(self._source, label),
+                grouped=self.grouped,
+                weighted=self.weighted,
+                show_progress=self._show,
+            )
+        return known[label]
 
     def in_memory(self) -> Queries | None:
         """Return the queries where there are at most a million, and None where there are more.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol
@@ -52,6 +53,49 @@ class Source(ABC):
             found.add(chunk)
             progress(len(chunk))
         return found
+
+
+class LabelSource(Source):
+    """The queries of one label of a source."""
+
+    def __init__(self, source: Source, label: object) -> None:
+        super().__init__(source.columns, source._maker.pos_label)
+        del self.columns["label"]
+        self._source, self._label = source, label
+
+    def chunks(self) -> Iterator[Queries]:
+        """Yield the queries of the label, chunk by chunk."""
+        for chunk in self._source.chunks():
+            part = of_label(chunk, self._label)
+            if part is not None:
+                yield part
+
+    def reduce(self, make: Callable[[], Any], progress: Callable[[int], None]) -> Any:
+        """Return the reduction of the queries of the label."""
+        return self._source.reduce(partial(_OfLabel, make, self._label), progress).found
+
+
+class _OfLabel:
+    """A reduction that sees the queries of one label."""
+
+    def __init__(self, make: Callable[[], Any], label: object) -> None:
+        self.found, self._label = make(), label
+
+    def add(self, chunk: Queries) -> None:
+        part = of_label(chunk, self._label)
+        if part is not None:
+            self.found.add(part)
+
+    def merge(self, other: _OfLabel) -> None:
+        self.found.merge(other.found)
+
+
+def of_label(chunk: Queries, label: object) -> Queries | None:
+    """Return the queries of a label, without it, or None where there are none."""
+    if chunk.labels is None or label not in chunk.labels.tolist():
+        return None
+    found = chunk.where(label=label)
+    return found.with_labels(None) if len(found) else None
 
 
 def even_chunks(chunks: Iterator[Queries], least: int = BATCH // 2) -> Iterator[Queries]:

@@ -13,6 +13,7 @@ from sklearn_calib._output import check_output, exit_code
 from sklearn_calib._results import printable
 from sklearn_calib._validation import Array
 from sklearn_calib._version import __version__
+from sklearn_calib.queries._scan import MOST_IN_MEMORY, scan_queries
 from sklearn_calib.report._count import add_count, count
 from sklearn_calib.report._read import as_labels, as_numbers, read_columns
 from sklearn_calib.report._report import Report, calibration_report
@@ -26,7 +27,11 @@ def parser(prog: str) -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"sklearn-calib {__version__}")
     commands = top.add_subparsers(dest="command", required=True)
     report = commands.add_parser("report", help="report on a file of predictions")
-    report.add_argument("file", type=Path, help="CSV, TSV, JSON lines or Parquet, with a header")
+    report.add_argument(
+        "file",
+        type=Path,
+        help="CSV, TSV, JSON lines or Parquet, with a header; or a folder of Parquet files",
+    )
     report.add_argument("--y-true", required=True, metavar="COLUMN", help="the true labels")
     report.add_argument(
         "--y-prob",
@@ -71,7 +76,61 @@ def _like(labels: Any, text: str) -> Any:
     return text
 
 
+def _is_scanned(path: Path) -> bool:
+    """Whether a file is read in chunks: a folder of Parquet files, or one with very many rows."""
+    if path.is_dir():
+        return True
+    if path.suffix.lower() != ".parquet" or not path.exists():
+        return False
+    try:
+        from pyarrow import ArrowException, parquet
+    except ImportError:
+        return False
+    try:
+        return int(parquet.read_metadata(path).num_rows) > MOST_IN_MEMORY
+    except (ArrowException, OSError):
+        return False
+
+
+def _scan_report(arguments: argparse.Namespace) -> Report:
+    """Report on a file, or on a folder of files, that may not fit into memory."""
+    if len(arguments.y_prob) > 1 or arguments.classes is not None:
+        raise FileError(
+            "a folder of files, or a file of so many rows, is read in chunks: pass one probability "
+            "column, with a row for each class, and one table for each question."
+        )
+    options: dict[str, Any] = {}
+    if arguments.bin_size is not None:
+        options["bin_size"] = arguments.bin_size
+    names: dict[str, Any] = {
+        "y_true": arguments.y_true,
+        "y_prob": arguments.y_prob[0],
+        "group": arguments.group,
+        "sample_weight": arguments.weight,
+    }
+    # The first scan says which column is missing, or that pyarrow is.
+    scan_queries(arguments.file, **names)
+    positive = arguments.pos_label
+    if positive is not None:
+        from pyarrow import parquet
+
+        path = arguments.file
+        first = sorted(path.rglob("*.parquet"))[0] if path.is_dir() else path
+        kind = parquet.read_schema(first).field(arguments.y_true).type
+        positive = _like(np.empty(0, kind.to_pandas_dtype()), positive)
+    return calibration_report(
+        scan_queries(arguments.file, **names, pos_label=positive),
+        n_bins=arguments.n_bins,
+        confidence_level=arguments.confidence_level,
+        name=arguments.file.name,
+        random_state=0,
+        **options,
+    )
+
+
 def _report(arguments: argparse.Namespace) -> Report:
+    if _is_scanned(arguments.file):
+        return _scan_report(arguments)
     names = [arguments.y_true, *arguments.y_prob]
     names += [name for name in (arguments.group, arguments.weight) if name is not None]
     columns = read_columns(arguments.file, list(dict.fromkeys(names)))

@@ -19,7 +19,7 @@ from sklearn_calib.metrics import (
     bin_size_curve,
     calibration_bins,
 )
-from sklearn_calib.queries import Queries
+from sklearn_calib.queries import Queries, QueryScan
 
 if TYPE_CHECKING:
     from sklearn_calib.report._report import Report
@@ -131,11 +131,13 @@ def _bins_data(bins: CalibrationBins, level: float) -> dict[str, Any]:
     }
 
 
-def _curve_data(queries: Queries, bins: CalibrationBins, name: str, level: float) -> dict[str, Any]:
+def _curve_data(
+    queries: Queries | QueryScan, bins: CalibrationBins, name: str, level: float
+) -> dict[str, Any]:
     counts = PredictionCounts.of(queries)
     return {
         "name": name,
-        "n": len(queries),
+        "n": int(bins.count.sum()) if isinstance(queries, QueryScan) else len(queries),
         "bins": _bins_data(bins, level),
         "histogram": counts.linear.reshape(_CELLS, -1).sum(axis=1).tolist(),
         "oddsHistogram": counts.logit.tolist(),

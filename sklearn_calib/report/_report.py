@@ -29,8 +29,9 @@ from sklearn_calib.metrics import (
     score_decomposition,
     select_bin_size,
 )
-from sklearn_calib.queries import Queries
-from sklearn_calib.queries._as_queries import Groups, as_queries
+from sklearn_calib.metrics._inference._read_ahead import count_yes, read_ahead
+from sklearn_calib.queries import Queries, QueryScan
+from sklearn_calib.queries._as_queries import Groups, queries_or_scan
 from sklearn_calib.report._page import notebook_view, page
 from sklearn_calib.report._verdict import advice, verdict
 
@@ -46,7 +47,7 @@ class Report(Result):
 
     Attributes
     ----------
-    queries : Queries
+    queries : Queries or QueryScan
         What was measured.
     bins : CalibrationBins
         The bins of the curve, of the ECE and of the parts of the scores.
@@ -75,7 +76,7 @@ class Report(Result):
     calibration_report : Makes this object.
     """
 
-    queries: Queries
+    queries: Queries | QueryScan
     bins: CalibrationBins
     interval: CalibrationErrorResult
     tests: tuple[CalibrationTestResult, ...]
@@ -128,6 +129,8 @@ class Report(Result):
         that of the true class. None where the queries are not the classes of
         rows of which exactly one is right.
         """
+        if isinstance(self.queries, QueryScan):
+            return None
         labels, label = self.queries.labels, self.queries._codes
         k = 0 if labels is None else len(labels)
         if label is None or k < 3 or len(label) % k:
@@ -141,6 +144,27 @@ class Report(Result):
         # As scikit-learn does, a true class with probability 0 counts as the least above it.
         likelihood = np.clip(q[y], np.finfo(float).eps, 1.0)
         return float(brier), float(-np.average(np.log(likelihood), weights=of_rows))
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries."""
+        if isinstance(self.queries, QueryScan):
+            return self.queries.n_rows or int(self.bins.count.sum())
+        return len(self.queries)
+
+    @property
+    def n_yes(self) -> int:
+        """Number of queries whose answer is yes."""
+        if isinstance(self.queries, QueryScan):
+            return count_yes(self.queries)
+        return int(np.count_nonzero(self.queries.y_true))
+
+    @property
+    def n_groups(self) -> int | None:
+        """Number of groups; None where there are none."""
+        if isinstance(self.queries, QueryScan):
+            return self.queries.cache.get("n_groups") if self.queries.grouped else None
+        return None if self.queries.group is None else self.queries.n_groups
 
     @property
     def title(self) -> str:
@@ -164,12 +188,12 @@ class Report(Result):
     def rows(self) -> list[tuple[str, str]]:
         """Return the lines of the summary: what, and its value as text."""
         low, high = self.confidence_interval
-        n, yes = len(self.queries), int(self.queries.y_true.sum())
+        n, yes = self.n_queries, self.n_yes
         over = self.mean_overconfidence
-        grouped = self.queries.group is not None
+        groups = self.n_groups
         return [
             ("queries", f"{n:,}"),
-            *([("groups of queries", f"{self.queries.n_groups:,}")] if grouped else []),
+            *([] if groups is None else [("groups of queries", f"{groups:,}")]),
             ("answers that are yes", f"{yes:,} ({yes / n:.1%})"),
             ("calibration error", f"{self.error:.4f}"),
             (f"{percent(self.confidence_level)} interval", f"{low:.4f} to {high:.4f}"),
@@ -221,9 +245,9 @@ class Report(Result):
         low, high = self.confidence_interval
         row: dict[str, object] = {
             "name": self.name,
-            "n_queries": len(self.queries),
-            "n_groups": self.queries.n_groups,
-            "n_yes": int(np.count_nonzero(self.queries.y_true)),
+            "n_queries": self.n_queries,
+            "n_groups": self.n_queries if self.n_groups is None else self.n_groups,
+            "n_yes": self.n_yes,
             "error": self.error,
             "low": low,
             "high": high,
@@ -293,7 +317,7 @@ def _direction(gap: float) -> str:
 
 
 def calibration_report(
-    y_true: ArrayLike | Queries,
+    y_true: ArrayLike | Queries | QueryScan,
     y_prob: ArrayLike | None = None,
     *,
     classes: ArrayLike | None = None,
@@ -314,7 +338,7 @@ def calibration_report(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or Queries
+    y_true : array-like of shape (n_samples,), Queries or QueryScan
         True labels, or queries in place of both arrays.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Predicted probabilities: of the positive class, or of every class.
@@ -379,18 +403,28 @@ def calibration_report(
     bins: dict[str, Any] = {"bin_size": bin_size, "n_bins": n_bins}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        queries = as_queries(
+        queries = queries_or_scan(
             y_true, y_prob, classes=classes, groups=groups, sample_weight=sample_weight,
             pos_label=pos_label,
         )  # fmt: skip
+        statistics = ["omnibus", "binned"]
+        if isinstance(queries, QueryScan):
+            read_ahead(queries)
+            labelled = queries.labelled
+            if queries.grouped:
+                # The others need all groups at once.
+                statistics = ["binned"]
+        else:
+            labelled = queries.labels is not None and len(queries.labels) > 1
         interval = calibration_error_interval(queries, confidence_level=confidence_level)
         tests = tuple(
             calibration_test(queries, statistic=statistic, random_state=random_state)
-            for statistic in ("omnibus", "binned")
+            for statistic in statistics
         )
         labels = None
-        if queries.labels is not None and len(queries.labels) > 1:
-            labels = label_calibration(queries, confidence_level=confidence_level)
+        if labelled:
+            table = label_calibration(queries, confidence_level=confidence_level)
+            labels = table if len(table) > 1 else None
         found = calibration_bins(queries, **bins)
         brier = score_decomposition(queries, **bins)
         log_loss = score_decomposition(queries, score="log", **bins)

@@ -79,7 +79,7 @@ def advice(report: Report) -> list[str]:
             "Nothing to mend that these data show. More of them would narrow the interval; "
             "calibration_test(..., tolerance=0.02) asks whether the error is small enough."
         ]
-    rarer = min(int(report.queries.y_true.sum()), int((~report.queries.y_true).sum()))
+    rarer = min(report.n_yes, report.n_queries - report.n_yes)
     method = "isotonic" if rarer >= _ENOUGH_FOR_ISOTONIC else "sigmoid"
     return [
         "Recalibrate on data that the model has not been fitted on, and measure again on others:",

@@ -199,3 +199,28 @@ def test_the_installed_script(tmp_path):
         [INSTALLED, "--version"], capture_output=True, text=True, check=True, cwd=ROOT
     )
     assert done.stdout == f"sklearn-calib {sklearn_calib.__version__}\n"
+
+
+def test_a_folder_of_parquet_files_is_read_in_chunks(tmp_path, capsys, monkeypatch):
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    # However few rows there are.
+    monkeypatch.setattr("sklearn_calib.queries._scan.MOST_IN_MEMORY", 0)
+    rng = np.random.default_rng(0)
+    for number in range(2):
+        q = rng.random(3000)
+        answer = np.where(rng.random(3000) < q, "yes", "no")
+        parquet.write_table(
+            pa.table({"answer": answer, "score": q}), tmp_path / f"part-{number}.parquet"
+        )
+    out = tmp_path / "report.html"
+    asked = ["report", str(tmp_path), "--y-true", "answer", "--y-prob", "score"]
+    assert main([*asked, "--pos-label", "yes", "--out", str(out)]) == 0
+    shown = capsys.readouterr().out
+    assert re.search(r"queries +6,000", shown)
+    assert "calibration error" in shown
+    assert out.exists()
+    assert main(asked) == 2
+    assert "pos-label" in capsys.readouterr().err
+    assert main(["report", str(tmp_path), "--y-true", "answer", "--y-prob", "score", "x"]) == 2
+    assert "one probability column" in " ".join(capsys.readouterr().err.split())

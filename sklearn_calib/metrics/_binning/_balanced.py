@@ -10,6 +10,7 @@ are cut at the same places.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -43,12 +44,27 @@ def balanced_ends(
     `by_count` looks at counts alone: two models that order the same queries in
     the same way then have the same bins.
     """
-    blocks, index, number = blocks_of_bins(queries, n_bins, most=most, by_count=by_count)
-    last = np.append(index[1:] != index[:-1], True)
-    ends = blocks[last]
+    ends, index, number = separate_ends(queries, n_bins, most=most, by_count=by_count)
     if n_bins is not None:
         return ends
-    return _merged_ends(queries, ends, index[last], number // 2)
+    unit = queries.unit
+    distinct = None
+    if unit is not None:
+        rows = np.append(0, ends)
+
+        def distinct(first: int, last: int) -> int:
+            return len(set(unit[rows[first] : rows[last]].tolist()))
+
+    return merged_ends(queries, ends, index, number // 2, distinct)
+
+
+def separate_ends(
+    queries: SortedQueries, n_bins: int | None, *, most: int | None, by_count: bool = False
+) -> tuple[Array, Array, int]:
+    """Return where bins end before small ones are joined, their places, and how many there are."""
+    blocks, index, number = blocks_of_bins(queries, n_bins, most=most, by_count=by_count)
+    last = np.append(index[1:] != index[:-1], True)
+    return blocks[last], index[last], number
 
 
 def blocks_of_bins(
@@ -95,8 +111,11 @@ def runs_at_edges(
         weight, info, _number(queries, n_bins, most, n_effective, info_effective)
     )
     edge = np.flatnonzero(index[1:] != index[:-1])
-    near = np.unique(np.clip(np.concatenate((edge - 1, edge, edge + 1)), 0, len(ends) - 1))
-    return np.searchsorted(counts, ends[near])
+    beside = np.clip(np.concatenate((edge - 1, edge + 1)), 0, len(ends) - 1)
+    # The run behind the end of a bin has its least prediction.
+    at_end = np.searchsorted(counts, ends[edge])
+    behind = np.minimum(at_end + 1, len(runs) - 1)
+    return np.unique(np.concatenate((np.searchsorted(counts, ends[beside]), at_end, behind)))
 
 
 def _information(queries: SortedQueries, by_count: bool) -> tuple[Array, float, float]:
@@ -173,10 +192,19 @@ def _bin_of_blocks(weight: Array, info: Array, n_bins: int) -> Array:
     return np.clip(index, 0, n_bins - 1).astype(np.intp)
 
 
-def _merged_ends(queries: SortedQueries, ends: Array, index: Array, centre: int) -> Array:
-    """Join bins that are too small, from both ends towards the bin in the middle."""
+def merged_ends(
+    queries: SortedQueries,
+    ends: Array,
+    index: Array,
+    centre: int,
+    distinct: Callable[[int, int], int] | None = None,
+) -> Array:
+    """Join bins that are too small, from both ends towards the bin in the middle.
+
+    `distinct` counts the units of consecutive bins, where there are groups.
+    """
     starts = np.concatenate(([0], ends[:-1]))
-    size = _Size(queries, starts, ends)
+    size = _Size(queries, starts, ends, distinct)
     n_bins = len(ends)
     lefts, first = [], 0
     for stop in range(1, int(np.searchsorted(index, centre)) + 1):
@@ -201,7 +229,13 @@ def _merged_ends(queries: SortedQueries, ends: Array, index: Array, centre: int)
 class _Size:
     """Whether some consecutive bins are large enough together."""
 
-    def __init__(self, queries: SortedQueries, starts: Array, ends: Array) -> None:
+    def __init__(
+        self,
+        queries: SortedQueries,
+        starts: Array,
+        ends: Array,
+        distinct: Callable[[int, int], int] | None,
+    ) -> None:
         self.rows = np.concatenate(([0], ends))
         if queries.pool is not None:
             self.rows = np.append(0.0, queries.pool.cumulative_count)[self.rows]
@@ -210,7 +244,7 @@ class _Size:
             w = np.add.reduceat(queries.w, starts)
             w2 = np.add.reduceat(queries.squared_weights, starts)
             self.weight, self.squared = np.append(0.0, np.cumsum(w)), np.append(0.0, np.cumsum(w2))
-        self.unit = queries.unit
+        self.distinct = distinct
 
     def enough(self, start: int, stop: int) -> bool:
         a, b = int(self.rows[start]), int(self.rows[stop])
@@ -220,4 +254,4 @@ class _Size:
             total = self.weight[stop] - self.weight[start]
             if total**2 < LEAST_EFFECTIVE * (self.squared[stop] - self.squared[start]):
                 return False
-        return self.unit is None or len(set(self.unit[a:b].tolist())) >= LEAST_UNITS
+        return self.distinct is None or self.distinct(start, stop) >= LEAST_UNITS

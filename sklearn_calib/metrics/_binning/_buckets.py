@@ -228,6 +228,7 @@ class ExactRows:
 
     def __init__(self, buckets: Buckets, wanted: Array, weighted: bool) -> None:
         self.buckets, self.weighted = buckets, weighted
+        self.wanted = wanted
         self._wanted = np.zeros(buckets.number, dtype=bool)
         self._wanted[wanted] = True
         # Bits of the prediction, shifted up by one to make room for the answer.
@@ -266,15 +267,23 @@ class ExactRows:
         """Put rows of equal prediction and answer together."""
         if not self._parts:
             return
-        keys, sums = [self.key], [self.sums]
-        for key, weight in self._parts:
-            keys.append(key)
-            rows = [np.ones(len(key))]
-            if weight is not None:
-                rows += [weight**k for k in POWERS]
-            sums.append(np.stack(rows))
+        key = np.concatenate([part[0] for part in self._parts])
+        weights = [part[1] for part in self._parts if part[1] is not None]
         self._parts, self._waiting = [], 0
-        key, values = np.concatenate(keys), np.concatenate(sums, axis=1)
+        if weights:
+            weight = np.concatenate(weights)
+            values = np.stack([np.ones(len(key)), *(weight**k for k in POWERS)])
+        else:
+            key.sort()
+            starts = np.flatnonzero(np.diff(key, prepend=-1))
+            values = np.diff(starts, append=len(key)).astype(float)[None, :]
+            key = key[starts]
+        if len(self.key):
+            key = np.concatenate((self.key, key))
+            values = np.concatenate((self.sums, values), axis=1)
+        elif not weights:
+            self.key, self.sums = key, values
+            return
         self._put_together(key, values)
 
     def _put_together(self, key: Array, values: Array) -> None:
@@ -297,11 +306,10 @@ class ExactRows:
         """Send the rows, and the wanted buckets as a list."""
         self.settle()
         state = self.__dict__.copy()
-        state["_wanted"] = np.flatnonzero(self._wanted)
+        del state["_wanted"]
         return state
 
     def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
-        wanted = np.zeros(self.buckets.number, dtype=bool)
-        wanted[self._wanted] = True
-        self._wanted = wanted
+        self._wanted = np.zeros(self.buckets.number, dtype=bool)
+        self._wanted[self.wanted] = True

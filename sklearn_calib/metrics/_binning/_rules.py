@@ -64,7 +64,9 @@ class BySize:
         """
         if queries.pool is None:
             return np.empty(0, dtype=np.intp)
-        held, counts, lump = queries.run_weights, queries.run_counts, queries.pool.lump
+        # Floats, so that none of the many searches below has to convert them.
+        held, counts = (np.asarray(x, float) for x in (queries.run_weights, queries.run_counts))
+        lump = queries.pool.lump
         need = float(max(int(self.size), self.min_rows))
         if queries.w is not None:
             need = self.size * (1.0 - TOLERANCE)
@@ -131,7 +133,7 @@ class Balanced:
     def touched(self, queries: SortedQueries) -> Array:
         """Return the runs that decide where bins end."""
         found = runs_at_edges(queries, self.n_bins, most=self.most, by_count=self.by_count)
-        return _with_neighbours(queries, found)
+        return np.unique(np.append(found, (0, len(queries.runs) - 1)))
 
 
 @dataclass(frozen=True)

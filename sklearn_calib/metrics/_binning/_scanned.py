@@ -8,8 +8,11 @@ the places where they would be cut in memory.
 from __future__ import annotations
 
 import itertools
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
@@ -20,14 +23,23 @@ from sklearn_calib.metrics._binning._sorted import Pool, SortedQueries, sort_que
 from sklearn_calib.queries._queries import Queries
 from sklearn_calib.queries._scan import QueryScan
 
-# Buckets of an octave at first, and at most: more are needed where there are very many bins.
-_BITS, _MOST_BITS = 16, 18
+# Buckets of an octave (as a power of two) for few bins, and at most.
+_BITS, _MOST_BITS = 14, 18
+
+# Variances are kept for weights as they are, and not for their powers: buckets make up for it.
+_WEIGHTED_BITS = 2
+
+# Where there are about sqrt(N) bins, a bucket should hold no more queries than this.
+_CROWDED = 150
 
 # Queries of buckets that are read one by one, at most.
-_MOST_EXACT = 12_000_000
+_MOST_EXACT = 16_000_000
 
-# A scan has more rows than this for finer buckets to be worth their memory from the start.
-_MANY = 50_000_000
+# Buckets of an octave for each of many labels.
+_LABEL_BITS = 13
+
+# Rows of a label that are few enough to be kept, and rows of all such labels at most.
+_FEW, _MOST_HELD = 50_000, 5_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,16 +56,21 @@ class ScannedQueries(SortedQueries):
 class ScanReader:
     """What has been read of a scan so far."""
 
-    def __init__(self, scan: QueryScan) -> None:
+    def __init__(
+        self, scan: QueryScan, sums: BucketSums | None = None, *, fine: bool = False
+    ) -> None:
         self._scan = scan
-        bits = _BITS if scan.n_rows is None or scan.n_rows < _MANY else _BITS + 1
-        self._read_sums(bits)
+        if sums is None:
+            self._read_sums(_bits(scan, fine))
+        else:
+            self._take_sums(sums)
 
     def _read_sums(self, bits: int) -> None:
-        self._buckets = Buckets(bits)
-        weighted = self._scan.weighted
-        make = partial(BucketSums, self._buckets, weighted)
-        sums: BucketSums = self._scan.reduce(make, "sums of buckets")
+        make = partial(BucketSums, Buckets(bits), self._scan.weighted)
+        self._take_sums(self._scan.reduce(make, "sums of buckets"))
+
+    def _take_sums(self, sums: BucketSums) -> None:
+        self._buckets, weighted = sums.buckets, self._scan.weighted
         if sums.n_used == 0:
             raise ValueError(
                 "All queries have weight zero, so that no query is left."
@@ -84,25 +101,34 @@ class ScanReader:
     def resolved(self, rules: tuple[Rule, ...]) -> ScannedQueries:
         """Read again what these rules need to know one by one."""
         for attempt in itertools.count():
-            ordered = self.ordered
-            pool = ordered.pool
+            rows = self.open_rows(rules, attempt)
+            if rows is None:
+                break
+            self.accept(self._scan.reduce(rows, "queries at the edges of bins"))
+        return self.ordered
+
+    def open_rows(self, rules: tuple[Rule, ...], attempt: int) -> partial[ExactRows] | None:
+        """Return what makes the reduction of the rows that rules need, or None if all are known."""
+        while True:
+            pool = self.ordered.pool
             assert pool is not None
-            touched = np.unique(np.concatenate([rule.touched(ordered) for rule in rules]))
+            touched = np.unique(np.concatenate([rule.touched(self.ordered) for rule in rules]))
             open_runs = touched[pool.lump[touched]]
             if len(open_runs) == 0:
-                break
+                return None
             if attempt > 1:
                 # What was read did not settle it: look further around.
                 open_runs = _around(open_runs, pool.lump, 4**attempt)
             wanted = np.unique(pool.bucket[open_runs])
             room = np.cumsum(self._distinct[np.searchsorted(self._bucket, wanted)])
-            if room[-1] > _MOST_EXACT and self._buckets.bits < _MOST_BITS:
-                self._read_sums(min(_MOST_BITS, self._buckets.bits + 2))
-                continue
-            # As many as there is room for, from the left: bins depend on those before them.
-            wanted = wanted[: max(1, int(np.searchsorted(room, _MOST_EXACT, side="right")))]
-            self._read_rows(wanted, np.unique(pool.bucket[touched]))
-        return ordered
+            if room[-1] <= _MOST_EXACT or self._buckets.bits >= _MOST_BITS:
+                break
+            self._read_sums(min(_MOST_BITS, self._buckets.bits + 2))
+        if len(self._exact.key) > _MOST_EXACT:
+            self._forget(np.unique(pool.bucket[touched]))
+        # As many as there is room for, from the left: bins depend on those before them.
+        wanted = wanted[: max(1, int(np.searchsorted(room, _MOST_EXACT, side="right")))]
+        return partial(ExactRows, self._buckets, wanted, self._scan.weighted)
 
     @cached_property
     def _distinct(self) -> Array:
@@ -118,13 +144,10 @@ class ScanReader:
         same = variance <= 1e-12 * np.square(behind - least)
         return np.where(same, 2, self._count.sum(axis=1))
 
-    def _read_rows(self, wanted: Array, in_use: Array) -> None:
-        """Read the queries of the wanted buckets one by one; keep those in use."""
-        if len(self._exact.key) > _MOST_EXACT:
-            self._forget(in_use)
-        make = partial(ExactRows, self._buckets, wanted, self._scan.weighted)
-        found: ExactRows = self._scan.reduce(make, "queries at the edges of bins")
+    def accept(self, found: ExactRows) -> None:
+        """Take in the queries of buckets that were read one by one."""
         self._exact.merge(found)
+        wanted = found.wanted
         place = np.searchsorted(self._bucket, wanted)
         held = np.bincount(
             np.searchsorted(wanted, self._buckets.of(_prediction(found.key))[0]),
@@ -155,8 +178,12 @@ class ScanReader:
         exact = self._exact_rows(exact_bucket)
         place = np.concatenate((lumps.pop("place"), exact.pop("place")))
         order = np.argsort(place, kind="stable")
-        rows = {name: np.concatenate((lumps[name], exact[name]))[order] for name in lumps}
+        rows = {}
+        for name in list(lumps):
+            # One column at a time, so that there are never two copies of all of them.
+            rows[name] = np.concatenate((lumps.pop(name), exact.pop(name)))[order]
         place = place[order]
+        del order
         # Rows of a run are those of one bucket, or of one prediction in it.
         q, single = rows["q"], read[place]
         new = np.append(True, (place[1:] != place[:-1]) | (single[1:] & (q[1:] != q[:-1])))
@@ -178,8 +205,9 @@ class ScanReader:
             whole_weights=self._whole,
             one_weight=self._one_weight,
         )
-        y = rows["y"].astype(bool)
-        return ScannedQueries(y, q, rows["w1"] if weighted else None, pool=pool, reader=self)
+        return ScannedQueries(
+            rows["y"], q, rows["w1"] if weighted else None, pool=pool, reader=self
+        )
 
     def _lump_rows(self, at: Array) -> dict[str, Array]:
         """Return two rows for each bucket and answer: their mean and variance are the bucket's."""
@@ -207,7 +235,7 @@ class ScanReader:
         shape = (n_buckets, 2, 2)
         rows = {
             "place": np.broadcast_to(at[:, None, None], shape)[keep],
-            "y": np.broadcast_to(np.array([0, 1])[:, None], shape)[keep],
+            "y": np.broadcast_to(np.array([False, True])[:, None], shape)[keep],
             "n": (count[..., None] * share)[keep],
             "q": spread(mean)[keep],
         }
@@ -223,7 +251,7 @@ class ScanReader:
         q = _prediction(self._exact.key)
         rows = {
             "place": np.searchsorted(self._bucket, bucket),
-            "y": (self._exact.key & 1).astype(np.int64),
+            "y": (self._exact.key & 1).astype(bool),
             "n": self._exact.sums[0],
             "q": q,
         }
@@ -245,10 +273,23 @@ def _prediction(key: Array) -> Array:
     return (key >> 1).view(np.float64)
 
 
-def sort_or_scan(queries: Queries | QueryScan, *, grouped: bool = False) -> SortedQueries:
+def _bits(scan: QueryScan, fine: bool) -> int:
+    """Return how fine buckets should be; `fine` is for about sqrt(N) bins."""
+    least = min(_BITS + _WEIGHTED_BITS * scan.weighted, _MOST_BITS)
+    if not fine or scan.n_rows is None:
+        return least
+    # Most queries are in about five octaves.
+    wanted = round(math.log2(max(scan.n_rows, 1) / (5 * _CROWDED)))
+    return min(max(wanted, least), _MOST_BITS)
+
+
+def sort_or_scan(
+    queries: Queries | QueryScan, *, grouped: bool = False, fine: bool = False
+) -> SortedQueries:
     """Return queries in order of prediction, in memory or from a scan.
 
-    `grouped` says that their groups are needed, where they have some.
+    `grouped` says that their groups are needed, where they have some, and `fine`
+    that they will be cut into very many bins.
     """
     if isinstance(queries, Queries):
         return sort_queries(queries, units=queries.units if grouped else None)
@@ -258,12 +299,127 @@ def sort_or_scan(queries: Queries | QueryScan, *, grouped: bool = False) -> Sort
             "groups=False to take the queries as independent, scan.sample(100_000) for some of "
             "them, or scan.collect() where all of them fit into memory."
         )
-    return reader_of(queries).ordered
+    return reader_of(queries, fine=fine).ordered
 
 
-def reader_of(scan: QueryScan) -> ScanReader:
+class _LabelSums:
+    """Sums of buckets for each label, and all rows of labels that have few: a reduction."""
+
+    def __init__(self, weighted: bool) -> None:
+        self.weighted, self.n_rows, self._held = weighted, 0, 0
+        self._buckets = Buckets(_LABEL_BITS + _WEIGHTED_BITS * weighted)
+        self.sums: dict[Any, BucketSums] = {}
+        self.rows: dict[Any, list[Queries]] = {}
+
+    def add(self, chunk: Queries) -> None:
+        self.n_rows += len(chunk)
+        for name, part in chunk.by_label():
+            plain = part.with_labels(None)
+            if name not in self.sums:
+                self.sums[name] = BucketSums(self._buckets, self.weighted)
+                self.rows[name] = []
+            self.sums[name].add(plain)
+            self._keep(name, [plain])
+
+    def _keep(self, name: Any, parts: list[Queries]) -> None:
+        kept = self.rows.get(name)
+        if kept is None:
+            return
+        before = sum(map(len, kept))
+        more = sum(map(len, parts))
+        if before + more > _FEW or self._held + more > _MOST_HELD:
+            # Too many: their sums have to do.
+            self._held -= before
+            del self.rows[name]
+            return
+        kept += parts
+        self._held += more
+
+    def merge(self, other: _LabelSums) -> None:
+        self.n_rows += other.n_rows
+        for name, sums in other.sums.items():
+            if name not in self.sums:
+                self.sums[name] = BucketSums(self._buckets, self.weighted)
+                self.rows[name] = []
+            self.sums[name].merge(sums)
+            if name in other.rows:
+                self._keep(name, other.rows[name])
+            elif name in self.rows:
+                self._held -= sum(map(len, self.rows.pop(name)))
+
+
+class _LabelRows:
+    """Single rows of each label: a reduction."""
+
+    def __init__(self, makers: dict[Any, partial[ExactRows]]) -> None:
+        self.rows = {name: make() for name, make in makers.items()}
+
+    def add(self, chunk: Queries) -> None:
+        for name, part in chunk.by_label():
+            if name in self.rows:
+                self.rows[name].add(part)
+
+    def merge(self, other: _LabelRows) -> None:
+        for name, rows in self.rows.items():
+            rows.merge(other.rows[name])
+
+
+def label_parts(
+    scan: QueryScan, rule: Callable[[SortedQueries], Rule]
+) -> list[tuple[Any, Queries | QueryScan]]:
+    """Return the queries of each label, in order of the labels: in memory where they are few.
+
+    All labels share the passes. `rule` says how the queries of a label will be
+    cut, so that what it needs is read for all of them at once.
+    """
+    if "labels" not in scan.cache:
+        found: _LabelSums = scan.reduce(partial(_LabelSums, scan.weighted), "sums of labels")
+        parts: dict[Any, Queries | QueryScan] = {}
+        for name in sorted(found.sums, key=_sortable):
+            sums = found.sums[name]
+            if name in found.rows:
+                parts[name] = Queries.concat(found.rows[name], shared_groups=True)
+                continue
+            part = scan.where(label=name)
+            part.n_rows = sums.n_rows
+            if sums.n_used:
+                part.cache["reader"] = ScanReader(part, sums)
+            parts[name] = part
+        scan.cache["labels"] = parts
+    parts = scan.cache["labels"]
+    readers = {
+        name: part.cache["reader"]
+        for name, part in parts.items()
+        if isinstance(part, QueryScan) and "reader" in part.cache
+    }
+    for attempt in itertools.count():
+        makers = {}
+        for name, reader in readers.items():
+            rows = reader.open_rows((rule(reader.ordered),), attempt)
+            if rows is not None:
+                makers[name] = rows
+        if not makers:
+            break
+        read: _LabelRows = scan.reduce(partial(_LabelRows, makers), "edges of bins of labels")
+        for name, rows_of_label in read.rows.items():
+            readers[name].accept(rows_of_label)
+    return list(parts.items())
+
+
+def used(part: Queries | QueryScan) -> bool:
+    """Whether any query of a label has a weight above zero."""
+    if isinstance(part, QueryScan):
+        return "reader" in part.cache
+    return part.sample_weight is None or bool(part.sample_weight.any())
+
+
+def _sortable(name: Any) -> tuple[str, Any]:
+    return (type(name).__name__, name)
+
+
+def reader_of(scan: QueryScan, *, fine: bool = False) -> ScanReader:
     """Return what was read of a scan; the first call reads it."""
     if "reader" not in scan.cache:
-        scan.cache["reader"] = ScanReader(scan)
+        scan.cache["reader"] = ScanReader(scan, fine=fine)
     reader: ScanReader = scan.cache["reader"]
     return reader

@@ -17,10 +17,14 @@ from itertools import pairwise
 import numpy as np
 
 from sklearn_calib._validation import Array
+from sklearn_calib.metrics._binning._rules import BySize
 from sklearn_calib.metrics._binning._sorted import CHUNK, SortedQueries
 
 # At least this many rows go into a bin whose variance is estimated.
 MIN_ROWS = 5
+
+# Bins of a scan, at most, where sizes are compared.
+MOST_SCANNED = 4096
 
 
 def effective_scale(queries: SortedQueries) -> float:
@@ -51,9 +55,16 @@ def number_of_bins(n: float) -> int:
     return max(10, math.ceil(np.cbrt(n) - 1e-9))
 
 
-def candidate_sizes(n: float) -> list[int]:
+def sizes_to_try(queries: SortedQueries) -> list[int]:
+    """Return the sizes to try; a scan has to read every end of a bin, and so has fewer bins."""
+    return candidate_sizes(n_effective(queries), None if queries.pool is None else MOST_SCANNED)
+
+
+def candidate_sizes(n: float, most_bins: int | None = None) -> list[int]:
     """Return the sizes to try, largest first: 1 to N/5 bins in steps of sqrt(2)."""
     most = max(1.0, n / MIN_ROWS)
+    if most_bins is not None:
+        most = min(most, most_bins)
     numbers = np.sqrt(2.0) ** np.arange(math.floor(2 * math.log2(most) + 1e-9) + 1)
     return sorted({max(1, int(n // k)) for k in np.rint(numbers)}, reverse=True)
 
@@ -64,8 +75,8 @@ def leave_one_out_risks(queries: SortedQueries, sizes: Sequence[float]) -> Array
     This is the mean squared leave-one-out error of the residual regressogram.
     A bin that holds a single query has nothing to predict it from: infinite.
     """
-    n, scale = len(queries), effective_scale(queries)
-    if queries.w is None and not queries.has_ties:
+    n, scale = len(queries.q), effective_scale(queries)
+    if queries.pool is None and queries.w is None and not queries.has_ties:
         whole = [int(size) for size in sizes]
         starts = [(max(n // size, 1) - 1) * size for size in whole]
         running, unit, total, tails = _running_residuals(queries, starts)
@@ -76,17 +87,19 @@ def leave_one_out_risks(queries: SortedQueries, sizes: Sequence[float]) -> Array
             ]
         )
     # Running sums of the residuals give any bin's sum as a difference of two.
+    weight, q = queries.power(1)
     running = np.zeros(n + 1)
-    r = np.subtract(queries.y, queries.q, out=running[1:])
+    r = np.subtract(queries.y, q, out=running[1:])
     cuts = [queries.cut_by_size(size / scale) for size in sizes]
     running2 = np.zeros(n + 1)
     r2 = np.square(r, out=running2[1:])
     held = held2 = None
+    if weight is not None:
+        r *= weight
+        r2 *= weight
+        held = np.concatenate(([0.0], np.cumsum(weight)))
     if queries.w is not None:
-        r *= queries.w
-        r2 *= queries.w
-        held = np.concatenate(([0.0], queries.cumulative))
-        held2 = np.concatenate(([0.0], np.cumsum(np.square(queries.w))))
+        held2 = np.concatenate(([0.0], np.cumsum(queries.squared_weights)))
     np.cumsum(r, out=r)
     np.cumsum(r2, out=r2)
     return np.array([_risk(running, running2, held, held2, ends) for ends in cuts])
@@ -164,6 +177,8 @@ def _risk(
 
 def least_risk_size(queries: SortedQueries) -> float:
     """Return the size of least leave-one-out risk; the largest of equals."""
-    sizes = candidate_sizes(n_effective(queries))
+    sizes = sizes_to_try(queries)
+    scale = effective_scale(queries)
+    queries = queries.resolved(*(BySize(size / scale) for size in sizes))
     best = int(np.argmin(leave_one_out_risks(queries, sizes)))
     return sizes[best] / effective_scale(queries)

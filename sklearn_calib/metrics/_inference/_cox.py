@@ -14,8 +14,11 @@ import numpy as np
 from scipy import optimize, special, stats
 
 from sklearn_calib._validation import Array
+from sklearn_calib.metrics._binning._scanned import sort_or_scan
+from sklearn_calib.metrics._binning._sorted import SortedQueries
 from sklearn_calib.metrics._inference._null_statistics import log_odds
 from sklearn_calib.queries._queries import Queries
+from sklearn_calib.queries._scan import QueryScan
 
 # Slopes beyond this are infinite for all purposes.
 _STEEPEST = 200.0
@@ -73,7 +76,7 @@ class CoxFit:
         return f"Log-odds are too {word} by {by:.2f} [{near:.2f} {most}]"
 
 
-def fit_cox(queries: Queries, level: float = 0.95) -> CoxFit:
+def fit_cox(queries: Queries | QueryScan, level: float = 0.95) -> CoxFit:
     """Fit intercept and slope, with limits at a level.
 
     The limits are those of the profile likelihood, which stay valid where yes
@@ -81,6 +84,8 @@ def fit_cox(queries: Queries, level: float = 0.95) -> CoxFit:
     with very many queries they are Wald's, with the variance of the sums of
     groups. Predictions of exactly 0 and 1 have no log-odds and are left out.
     """
+    if isinstance(queries, QueryScan):
+        return _fit_scan(sort_or_scan(queries, grouped=True), level)
     q, w = queries.y_prob, queries.sample_weight
     w = np.ones(len(q)) if w is None else w
     keep = (q > 0.0) & (q < 1.0) & (w > 0.0)
@@ -96,6 +101,20 @@ def fit_cox(queries: Queries, level: float = 0.95) -> CoxFit:
         return _by_profile(likelihood, constant, level)
     code = np.arange(len(x)) if units is None else np.unique(units[keep], return_inverse=True)[1]
     return _by_wald(likelihood, constant, code, level)
+
+
+def _fit_scan(queries: SortedQueries, level: float) -> CoxFit:
+    """Fit the rows of a scan, each of which stands for many queries, with Wald's limits."""
+    q = queries.power(1)[1]
+    keep = (q > 0.0) & (q < 1.0)
+    if not keep.any():
+        return CoxFit(math.nan, math.nan)
+    x = log_odds(q[keep])
+    likelihood = _Likelihood(queries.y[keep].astype(float), x, queries.weights[keep])
+    rows = np.ones(len(q)) if queries.pool is None else queries.pool.n
+    squares = queries.squared_weights[keep]
+    constant = float(np.ptp(x)) < 1e-9
+    return _by_wald(likelihood, constant, None, level, squares, float(rows[keep].sum()))
 
 
 class _Likelihood:
@@ -202,13 +221,27 @@ def _shift_by_profile(likelihood: _Likelihood, constant: bool, cut: float) -> Co
     return CoxFit(shift, math.nan if constant else 1.0, (low, high))
 
 
-def _by_wald(likelihood: _Likelihood, constant: bool, code: Array, level: float) -> CoxFit:
+def _by_wald(
+    likelihood: _Likelihood,
+    constant: bool,
+    code: Array | None,
+    level: float,
+    squares: Array | None = None,
+    n_queries: float | None = None,
+) -> CoxFit:
+    """Fit, with limits from the variance of the sums of groups.
+
+    Without the `code` of groups every query is one; a row may then stand for
+    many queries, with the sum of their squared weights in `squares`.
+    """
     y, x, w = likelihood.y, likelihood.x, likelihood.w
     design = np.ones((len(x), 1)) if constant else np.stack([np.ones_like(x), x], axis=1)
     offset = x if constant else np.zeros_like(x)
     null = np.zeros(1) if constant else np.array([0.0, 1.0])
     # A weak pull towards calibration keeps the fit finite where answers are separated.
-    pull = 1e-2 * float(w.mean()) * np.eye(len(null))
+    n_rows = float(len(w)) if n_queries is None else n_queries
+    pull = 1e-2 * float(w.sum()) / n_rows * np.eye(len(null))
+    w2 = np.square(w) if squares is None else squares
 
     def objective(b: Array) -> float:
         eta, away = offset + design @ b, b - null
@@ -233,14 +266,18 @@ def _by_wald(likelihood: _Likelihood, constant: bool, code: Array, level: float)
             break
     p = special.expit(offset + design @ beta)
     bread = np.linalg.inv(information(p, w) + pull)
-    scores = np.stack([np.bincount(code, w * (y - p) * column) for column in design.T], axis=1)
-    n_groups = int(code.max()) + 1
-    together = bread @ (scores.T @ scores) @ bread * n_groups / max(n_groups - len(beta), 1)
+    if code is None:
+        n_groups, kish = n_rows, float(w.sum() ** 2 / w2.sum())
+        meat = (design * (w2 * np.square(y - p))[:, None]).T @ design
+    else:
+        scores = np.stack([np.bincount(code, w * (y - p) * column) for column in design.T], axis=1)
+        n_groups, meat = int(code.max()) + 1.0, scores.T @ scores
+        in_group = np.bincount(code, w)
+        kish = float(in_group.sum() ** 2 / np.square(in_group).sum())
+    together = bread @ meat @ bread * n_groups / max(n_groups - len(beta), 1)
     # Never less than the variance that answers have on their own.
-    alone = bread @ information(p, np.square(w)) @ bread
+    alone = bread @ information(p, w2) @ bread
     se = np.sqrt(np.maximum(np.diag(together), np.diag(alone)))
-    in_group = np.bincount(code, w)
-    kish = float(in_group.sum() ** 2 / np.square(in_group).sum())
     t = float(stats.t.ppf(0.5 + level / 2.0, max(kish - len(beta), 1.0)))
     limits = [(float(b - t * s), float(b + t * s)) for b, s in zip(beta, se, strict=True)]
     if constant:

@@ -11,8 +11,8 @@ import numpy as np
 from scipy import sparse, special
 
 from sklearn_calib._validation import Array
-from sklearn_calib.metrics._binning._balanced import balanced_ends
-from sklearn_calib.metrics._binning._binned import BinnedQueries
+from sklearn_calib.metrics._binning._binned import BinnedQueries, cut
+from sklearn_calib.metrics._binning._rules import Fine
 from sklearn_calib.metrics._binning._sorted import SortedQueries
 
 # Log-odds are kept within those of one in a million.
@@ -88,8 +88,7 @@ def log_odds(q: Array) -> Array:
 
 def fine_bins(queries: SortedQueries, most: int) -> FineBins:
     """Cut queries into at most so many balanced bins; few predictions have one bin each."""
-    few = len(queries) <= most or len(queries.runs) <= most
-    binned = BinnedQueries(queries, queries.runs if few else balanced_ends(queries, most))
+    binned = cut(queries, Fine(most))
     return FineBins(binned, binned.effective_count)
 
 

@@ -23,6 +23,9 @@ from sklearn_calib.queries._queries import Queries
 # The running sum is looked at after each of at most so many cells of predictions.
 MOST_CELLS = 256
 
+# Draws of a scan are made on so many stretches of predictions.
+_STRETCHES = 4096
+
 # Where more answers than this share go against their prediction, all are drawn one by one.
 _DENSE = 0.06
 
@@ -118,6 +121,133 @@ class NullCells:
             weighted = step[column, None] * basis[column]
             scores = [np.bincount(row, values, size) for values in weighted.T]
             yield Draws(base_sums + sums, base_scores + np.stack(scores, axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class PooledCells(NullCells):
+    """Queries of a scan in cells of predictions: a row stands for many queries.
+
+    Attributes
+    ----------
+    n, w2, q2 : ndarray of shape (n_rows,)
+        Queries of each row, the sum of their squared weights, and their mean
+        prediction in these weights.
+    stretch : ndarray of int of shape (n_rows,)
+        A finer cut of the predictions than the cells, for draws.
+    """
+
+    n: Array
+    w2: Array
+    q2: Array
+    stretch: Array
+
+    def __len__(self) -> int:
+        return round(float(self.n.sum()))
+
+    @cached_property
+    def variance(self) -> Array:
+        """Variance of the sum of weighted residuals of each row, if its prediction is right."""
+        return self.w2 * self.q2 * (1.0 - self.q2)
+
+    @cached_property
+    def surprises(self) -> float:
+        """Expected number of answers that go against their prediction."""
+        return float(np.dot(self.n, np.minimum(self.q, 1.0 - self.q)))
+
+    def redrawn(self, basis: Array, n: int, rng: np.random.Generator) -> Iterator[Draws]:
+        """Yield the sums of answers drawn from the predictions, in parts.
+
+        The number of yes on each stretch of predictions is binomial. Unequal
+        weights count as so many equal ones as have the same variance.
+        """
+        first = np.flatnonzero(np.diff(self.stretch, prepend=-1))
+
+        def add(values: Array) -> Array:
+            return np.add.reduceat(values, first, axis=0)
+
+        weight, square = add(self.w), add(self.w2)
+        number = np.maximum(np.rint(np.square(weight) / square), 1.0)
+        q = np.clip(add(self.w * self.q) / weight, 0.0, 1.0)
+        variance = add(self.variance)
+        of_stretch = add(self.variance[:, None] * basis) / np.maximum(variance, 1e-300)[:, None]
+        starts = np.flatnonzero(np.diff(self.cell[first], prepend=-1))
+        part = int(np.clip(CHUNK / len(first), 1, n))
+        for done in range(0, n, part):
+            yes = rng.binomial(number.astype(np.int64), q, (min(part, n - done), len(first)))
+            residuals = (yes - number * q) * np.sqrt(square / number)
+            yield Draws(np.add.reduceat(residuals, starts, axis=1), residuals @ of_stretch)
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Cells of about equal weight and variance, as a rule that cuts a scan."""
+
+    most: int
+
+    def _of_runs(self, queries: SortedQueries) -> Array:
+        return equal_cells(_measure(queries), self.most)
+
+    def ends(self, queries: SortedQueries) -> Array:
+        """Return after which row each cell ends."""
+        cell = self._of_runs(queries)
+        return queries.runs[np.append(cell[1:] != cell[:-1], True)]
+
+    def touched(self, queries: SortedQueries) -> Array:
+        """Return the runs that decide where cells end."""
+        if len(queries.runs) <= self.most:
+            return np.arange(len(queries.runs))
+        cell = self._of_runs(queries)
+        edge = np.flatnonzero(cell[1:] != cell[:-1])
+        return np.unique(np.concatenate((edge, edge + 1)))
+
+
+def _measure(queries: SortedQueries) -> Array:
+    """Return half the share of the weight and half that of the variance, for each run."""
+    weight = queries.weights
+    squares, q = queries.squared_weights, queries.power(2)[1]
+    variance = squares * q * (1.0 - q)
+    inside = variance > 0.0
+    share = np.where(inside, weight, 0.0) / weight[inside].sum() + variance / variance.sum()
+    starts = np.concatenate(([0], queries.runs[:-1]))
+    return np.add.reduceat(share, starts)
+
+
+def pooled_cells(queries: SortedQueries, most: int = MOST_CELLS) -> PooledCells | None:
+    """Return the queries of a scan in cells, cut where they are cut in memory."""
+    squares, q2 = queries.squared_weights, queries.power(2)[1]
+    if not (squares * q2 * (1.0 - q2) > 0.0).any():
+        return None
+    queries = queries.resolved(Cells(most))
+    pool = queries.pool
+    assert pool is not None
+    run = np.repeat(np.arange(len(queries.runs)), np.diff(queries.runs, prepend=0))
+    measure = _measure(queries)
+    cell = equal_cells(measure, most)[run]
+    fine = equal_cells(measure, max(_STRETCHES, most))[run]
+    weight, q = queries.power(1)
+    squares, q2 = queries.squared_weights, queries.power(2)[1]
+    keep = squares * q2 * (1.0 - q2) > 0.0
+    # Cells and stretches are numbered without gaps, and a cell starts where a stretch does.
+    cell = np.cumsum(np.diff(cell[keep], prepend=cell[keep][0]) > 0)
+    fine = fine[keep] * (cell[-1] + 1) + cell
+    fine = np.cumsum(np.diff(fine, prepend=fine[0]) != 0)
+    weights = queries.weights[keep] if weight is None else weight[keep]
+    return PooledCells(
+        y=queries.y[keep].astype(float),
+        q=q[keep],
+        w=weights,
+        cell=cell,
+        group=None,
+        n=pool.n[keep],
+        w2=squares[keep],
+        q2=q2[keep],
+        stretch=fine,
+    )
+
+
+def impossible_rows(queries: SortedQueries) -> bool:
+    """Whether an answer of a scan contradicts a prediction of exactly 0 or 1."""
+    return bool(np.where(queries.y, queries.q <= 0.0, queries.q >= 1.0).any())
 
 
 def impossible(queries: Queries) -> bool:

@@ -17,7 +17,7 @@ from sklearn_calib._validation import Array
 from sklearn_calib.metrics._binning._binned import BinnedQueries
 from sklearn_calib.metrics._inference._debiased import debiased_square, pair_factor
 from sklearn_calib.metrics._inference._grouped import PairForm, unit_adders
-from sklearn_calib.metrics._inference._moments import ResidualMoments, TooFewError
+from sklearn_calib.metrics._inference._moments import ResidualMoments
 from sklearn_calib.metrics._inference._null_cells import NullCells
 from sklearn_calib.metrics._inference._null_groups import dependent_residuals, within_correlation
 from sklearn_calib.metrics._inference._surprises import draw_surprises, expected_surprises
@@ -33,7 +33,7 @@ _RESAMPLES = 999
 _ENOUGH = 30
 
 # Answers that depend on each other are drawn one by one up to so many queries, so often.
-_DEPENDENT_UP_TO = 20_000
+DEPENDENT_UP_TO = 20_000
 _DEPENDENT_DRAWS = 299
 
 # Once so many groups have surprises, they tell how strongly answers of a group depend.
@@ -81,8 +81,10 @@ def null_score(bins: BinnedQueries, moments: ResidualMoments, form: PairForm | N
     score = _grouped_score(moments, form, sd)
     # Where few answers of a group go against their predictions, its residuals are far from
     # symmetric, and show little of their dependence: answers drawn together have a say as well.
+    if len(bins.queries) > DEPENDENT_UP_TO or bins.queries.pool is not None:
+        return score
     rare = expected_surprises(bins.queries.q) < form.sums.shape[0]
-    if score > 0.0 and rare and len(bins.queries) <= _DEPENDENT_UP_TO:
+    if score > 0.0 and rare:
         score = min(score, _score_of(_dependent_pvalue(bins, form)))
     return score
 
@@ -97,12 +99,8 @@ def _single_score(bins: BinnedQueries, moments: ResidualMoments, sd: float) -> f
         pvalue = _convolved_pvalue(bins)
         # Beyond the grid, only a bound is known.
         return max(approximate, 6.0) if math.isnan(pvalue) else _score_of(pvalue)
-    if bins.queries.pool is not None:
-        raise TooFewError(
-            "So few of the weighted answers are open that the law of the error must be drawn, "
-            "which needs all queries at once. Pass scan.collect(), or scan.sample(1_000_000)."
-        )
-    pvalue, draws = _redrawn_pvalue(bins, moments)
+    redraw = _redrawn_pvalue if bins.queries.pool is None else _pooled_pvalue
+    pvalue, draws = redraw(bins, moments)
     return _drawn_score(pvalue, draws / sd, approximate, skewness)
 
 
@@ -276,6 +274,27 @@ def _redrawn_pvalue(bins: BinnedQueries, moments: ResidualMoments) -> tuple[floa
         above += len(hits)
         done += size
     return (above + 1) / (done + 1), np.concatenate(kept)
+
+
+def _pooled_pvalue(bins: BinnedQueries, moments: ResidualMoments) -> tuple[float, Array]:
+    """Return the same for the bins of a scan, whose single queries are not at hand.
+
+    The queries of a bin are drawn as so many of equal weight, and of the bin's
+    mean prediction, as have the same variance.
+    """
+    weight, squared = bins.weight, bins.squared_weight
+    number = np.maximum(np.rint(np.square(weight) / squared), 1.0)
+    q, each = bins.prob_pred, np.sqrt(squared / number)
+    factor = pair_factor(weight, squared)
+    rng = np.random.default_rng(_SEED)
+    draws = np.empty(_RESAMPLES)
+    for i in range(_RESAMPLES):
+        yes = rng.binomial(number.astype(np.int64), q)
+        sums = each * (yes - number * q)
+        own = np.square(each) * (yes * np.square(1.0 - q) + (number - yes) * np.square(q))
+        draws[i] = debiased_square(sums, own, factor)
+    least = moments.square - 1e-9 * math.sqrt(moments.null_variance) - 1e-12 * abs(moments.square)
+    return (np.count_nonzero(draws >= least) + 1) / (_RESAMPLES + 1), draws
 
 
 def _oriented(bins: BinnedQueries) -> tuple[Array, Array, Array]:

@@ -16,11 +16,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from sklearn_calib._validation import Array
+from sklearn_calib.metrics._binning._scanned import sort_or_scan
 from sklearn_calib.metrics._inference._null_cells import (
     MOST_CELLS,
     NullCells,
     impossible,
+    impossible_rows,
     null_cells,
+    pooled_cells,
 )
 from sklearn_calib.metrics._inference._null_groups import dependent, flipped
 from sklearn_calib.metrics._inference._null_statistics import (
@@ -30,6 +33,7 @@ from sklearn_calib.metrics._inference._null_statistics import (
     ranked_combination,
 )
 from sklearn_calib.queries._queries import Queries
+from sklearn_calib.queries._scan import QueryScan
 
 # Up to so many expected surprises the null is drawn; beyond, the limits are accurate.
 RESAMPLE_UP_TO = 5_000
@@ -64,7 +68,7 @@ def null_method(method: str, surprises: float) -> str:
 
 
 def null_test(
-    queries: Queries,
+    queries: Queries | QueryScan,
     names: Sequence[str],
     *,
     method: str,
@@ -75,7 +79,7 @@ def null_test(
 
     Parameters
     ----------
-    queries : Queries
+    queries : Queries or QueryScan
         What is tested; its groups count.
     names : sequence of str
         Which statistics.
@@ -90,9 +94,7 @@ def null_test(
     -------
     NullTest
     """
-    walk = tuple(names) == ("kuiper",) and queries.units is None
-    cells = null_cells(queries, _MOST_STEPS if walk else MOST_CELLS)
-    contradicted = impossible(queries)
+    cells, contradicted = cells_of(queries, tuple(names) == ("kuiper",))
     if cells is None or contradicted:
         found = null_method(method, 0.0 if cells is None else cells.surprises)
         pvalue = float(not contradicted)
@@ -110,6 +112,18 @@ def null_test(
     else:
         pvalue, parts = _grouped(cells, cells.group, statistics, n_resamples, rng)
     return _made(names, own[0], pvalue, parts, method)
+
+
+def cells_of(queries: Queries | QueryScan, walk: bool = False) -> tuple[NullCells | None, bool]:
+    """Return the cells of queries, and whether an answer contradicts a sure prediction.
+
+    `walk` says that only the running sum is looked at, after more steps.
+    """
+    if isinstance(queries, Queries):
+        most = _MOST_STEPS if walk and queries.units is None else MOST_CELLS
+        return null_cells(queries, most), impossible(queries)
+    ordered = sort_or_scan(queries, grouped=True)
+    return pooled_cells(ordered, _MOST_STEPS if walk else MOST_CELLS), impossible_rows(ordered)
 
 
 def _made(

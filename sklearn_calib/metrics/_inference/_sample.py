@@ -8,14 +8,15 @@ from functools import cached_property
 import numpy as np
 
 from sklearn_calib._validation import Array, check_bin_options
-from sklearn_calib.metrics._binning._balanced import balanced_ends
+from sklearn_calib.metrics._binning._balanced import balanced_ends, merged_ends, separate_ends
 from sklearn_calib.metrics._binning._binned import BinnedQueries, bin_queries, cut
-from sklearn_calib.metrics._binning._rules import Balanced
+from sklearn_calib.metrics._binning._rules import Balanced, ByNumber, BySize, Rule
 from sklearn_calib.metrics._binning._scanned import sort_or_scan
 from sklearn_calib.metrics._binning._sorted import SortedQueries, sort_queries
 from sklearn_calib.metrics._inference._grouped import PairForm, grouped_moments, pair_form
 from sklearn_calib.metrics._inference._moments import ResidualMoments, TooFewError, residual_moments
-from sklearn_calib.metrics._inference._null_law import null_score
+from sklearn_calib.metrics._inference._null_law import DEPENDENT_UP_TO, null_score
+from sklearn_calib.metrics._inference._scanned_groups import GroupSums, group_sums_of_scan
 from sklearn_calib.metrics._inference._score_interval import ScoreInterval
 from sklearn_calib.metrics._inference._unit_order import units_by_content
 from sklearn_calib.queries._queries import Queries
@@ -32,13 +33,15 @@ LEAST_ROWS = 4
 class Sample:
     """Queries in bins that were chosen without a look at the labels.
 
-    `grouped` says whether the units are groups of more than one query, and
-    `strategy` how the bins were cut.
+    `grouped` says whether the units are groups of more than one query,
+    `strategy` how the bins were cut, and `groups` has the sums of the groups of
+    a scan.
     """
 
     bins: BinnedQueries
     grouped: bool
     strategy: str
+    groups: GroupSums | None = None
 
     @property
     def ordered(self) -> SortedQueries:
@@ -62,7 +65,7 @@ class Sample:
     @cached_property
     def form(self) -> PairForm:
         """The debiased error as a sum over pairs of units."""
-        return pair_form(self.bins)
+        return pair_form(self.bins) if self.groups is None else self.groups.form(len(self.bins))
 
     @cached_property
     def moments(self) -> ResidualMoments:
@@ -97,17 +100,24 @@ def mixed_bins(bins: BinnedQueries, unit: Array) -> BinnedQueries:
     low, high = np.minimum.reduceat(unit, bins.starts), np.maximum.reduceat(unit, bins.starts)
     if (low < high).all():
         return bins
+    return BinnedQueries(bins.queries, _mixed_ends(bins.ends, low, high), bins.size)
+
+
+def _mixed_ends(ends: Array, low: Array, high: Array) -> Array:
+    """Return the ends that are kept; `low` and `high` are the extreme units of each bin."""
+    if (low < high).all():
+        return ends
     kept: list[int] = []
     least, most = None, None
-    for end, a, b in zip(bins.ends.tolist(), low.tolist(), high.tolist(), strict=True):
+    for end, a, b in zip(ends.tolist(), low.tolist(), high.tolist(), strict=True):
         least = a if least is None else min(least, a)
         most = b if most is None else max(most, b)
         if least < most:
             kept.append(end)
             least = most = None
     # What is left after the last mixed bin joins it.
-    kept[-1] = int(bins.ends[-1])
-    return BinnedQueries(bins.queries, np.array(kept), bins.size)
+    kept[-1] = int(ends[-1])
+    return np.array(kept)
 
 
 def make_sample(
@@ -161,17 +171,63 @@ def _checked(sample: Sample, n_bins: int | None) -> Sample:
     return sample
 
 
+def inference_rule(ordered: SortedQueries, bin_size: int | str, n_bins: int | None) -> Rule:
+    """Return the rule by which `make_sample` cuts a scan."""
+    if n_bins is not None:
+        return ByNumber(min(int(n_bins), len(ordered)))
+    return Balanced() if isinstance(bin_size, str) else BySize(int(bin_size), LEAST_ROWS)
+
+
 def _scanned_sample(scan: QueryScan, bin_size: int | str, n_bins: int | None) -> Sample:
     """Cut the queries of a scan for inference."""
-    ordered = sort_or_scan(scan, grouped=True)
+    ordered = sort_or_scan(scan, fine=True)
     if len(ordered) < LEAST_ROWS:
         raise TooFewError(
             f"An interval or a test needs at least {LEAST_ROWS} queries, got {len(ordered)}."
         )
     strategy = _strategy(bin_size, n_bins)
+    if scan.grouped and len(ordered) <= DEPENDENT_UP_TO:
+        # So few that answers of groups may have to be drawn one by one.
+        return make_sample(scan.collect(), bin_size, n_bins)
+    if scan.grouped:
+        sample = _grouped_scan(scan, ordered, bin_size, n_bins)
+        if sample is not None:
+            return _checked(sample, n_bins)
     if strategy == "balanced":
         bins = cut(ordered, Balanced())
         bins = replace(bins, size=ordered.total / len(bins))
     else:
         bins = bin_queries(ordered, bin_size, n_bins, min_rows=LEAST_ROWS)
     return _checked(Sample(bins, False, strategy), n_bins)
+
+
+def _grouped_scan(
+    scan: QueryScan, ordered: SortedQueries, bin_size: int | str, n_bins: int | None
+) -> Sample | None:
+    """Cut a scan with groups; None where every query is a group of its own."""
+    strategy = _strategy(bin_size, n_bins)
+    if strategy == "balanced":
+        rule = Balanced(most=MOST_GROUPED_BINS)
+        ordered = ordered.resolved(rule)
+        ends, index, number = separate_ends(ordered, None, most=MOST_GROUPED_BINS)
+    else:
+        bins = bin_queries(ordered, bin_size, n_bins, min_rows=LEAST_ROWS)
+        ordered, ends = bins.queries, bins.ends
+    groups = group_sums_of_scan(scan, ordered.q[ends - 1])
+    if groups.n_units == scan.n_rows:
+        return None
+    if groups.n_units == 1:
+        refuse_one_group(np.zeros(1, dtype=int))
+    if strategy == "balanced":
+        joined = merged_ends(ordered, ends, index, number // 2, groups.distinct(len(ends)))
+        groups = groups.joined(np.searchsorted(joined, ends))
+        bins = BinnedQueries(ordered, joined, ordered.total / len(joined))
+    kept = _mixed_ends(bins.ends, *_least_and_most(groups, len(bins)))
+    groups = groups.joined(np.searchsorted(kept, bins.ends))
+    return Sample(replace(bins, ends=kept), True, strategy, groups)
+
+
+def _least_and_most(groups: GroupSums, n_bins: int) -> tuple[Array, Array]:
+    """Return the smallest and the largest number of a unit in each bin."""
+    starts = np.searchsorted(groups.bin, np.arange(n_bins))
+    return np.minimum.reduceat(groups.unit, starts), np.maximum.reduceat(groups.unit, starts)

@@ -19,8 +19,8 @@ from scipy import special
 from sklearn.isotonic import isotonic_regression
 
 from sklearn_calib._validation import Array
-from sklearn_calib.metrics._binning._balanced import balanced_ends
-from sklearn_calib.metrics._binning._binned import BinnedQueries
+from sklearn_calib.metrics._binning._binned import BinnedQueries, cut
+from sklearn_calib.metrics._binning._rules import Fine
 from sklearn_calib.metrics._binning._sizes import n_effective
 from sklearn_calib.metrics._binning._sorted import SortedQueries
 from sklearn_calib.metrics._inference._fine_bins import group_sums, inflation, residuals
@@ -83,9 +83,7 @@ def monotone_limits(queries: SortedQueries, level: float) -> tuple[Array, Array,
 def _blocks(queries: SortedQueries) -> BinnedQueries:
     number = round(_BLOCKS * n_effective(queries) ** (1.0 / 3.0))
     number = int(max(1, min(number, len(queries), _MOST_BLOCKS)))
-    if len(queries.runs) <= number:
-        return BinnedQueries(queries, queries.runs)
-    return BinnedQueries(queries, balanced_ends(queries, number, by_count=True))
+    return cut(queries, Fine(number, by_count=True))
 
 
 def _adder(first: Array, last: Array) -> Callable[[Array], Array]:

@@ -9,9 +9,17 @@ import numpy as np
 from scipy import special, stats
 
 from sklearn_calib._validation import Array
-from sklearn_calib.metrics._inference._null_cells import NullCells, impossible, null_cells
+from sklearn_calib.metrics._binning._scanned import sort_or_scan
+from sklearn_calib.metrics._inference._null_cells import (
+    NullCells,
+    impossible,
+    impossible_rows,
+    null_cells,
+    pooled_cells,
+)
 from sklearn_calib.metrics._inference._null_tests import null_method
 from sklearn_calib.queries._queries import Queries
+from sklearn_calib.queries._scan import QueryScan
 
 
 @dataclass(frozen=True)
@@ -40,7 +48,7 @@ class Spiegelhalter:
 
 
 def spiegelhalter_test(
-    queries: Queries, *, method: str, n_resamples: int, rng: np.random.Generator
+    queries: Queries | QueryScan, *, method: str, n_resamples: int, rng: np.random.Generator
 ) -> Spiegelhalter:
     """Return Spiegelhalter's z with a two-sided p-value.
 
@@ -48,14 +56,19 @@ def spiegelhalter_test(
     normal where there are many. With groups, the variance is that of the sums
     of groups, where larger, with a t law on Kish's number of groups less one.
     """
-    y, q, w = queries.y_true, queries.y_prob, queries.sample_weight
+    if isinstance(queries, Queries):
+        y, q, w = queries.y_true, queries.y_prob, queries.sample_weight
+        cells, contradicted = null_cells(queries, most=1), impossible(queries)
+    else:
+        ordered = sort_or_scan(queries, grouped=True)
+        y, (w, q) = ordered.y, ordered.power(1)
+        cells, contradicted = pooled_cells(ordered, most=1), impossible_rows(ordered)
     brier = float(np.average(np.square(y - q), weights=w))
     promised = float(np.average(q * (1.0 - q), weights=w))
-    cells = null_cells(queries, most=1)
     surprises = 0.0 if cells is None else cells.surprises
     grouped = cells is not None and cells.group is not None
     found = "asymptotic" if grouped else null_method(method, surprises)
-    if impossible(queries):
+    if contradicted:
         return Spiegelhalter(math.inf, 0.0, brier, promised, found)
     # Where all predictions are one half, the Brier score is the same whatever the answers.
     if cells is None or not (cells.q != 0.5).any():

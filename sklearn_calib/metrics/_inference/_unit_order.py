@@ -32,16 +32,27 @@ def units_by_content(unit: Array, y: Array, q: Array, w: Array | None) -> Array:
     that their order is of no consequence.
     """
     _, unit = np.unique(unit, return_inverse=True)
-    weight = np.uint64(0) if w is None else _mixed(_bits(w) + np.uint64(1))
-    keys = []
-    for answer, prediction in ((y, q), (~y, 1.0 - q)):
-        row = _mixed(_mixed(_bits(prediction) + np.uint64(2)) ^ weight ^ answer.astype(np.uint64))
-        key = np.zeros(int(unit.max()) + 1, dtype=np.uint64)
+    content = np.zeros((2, int(unit.max()) + 1), dtype=np.uint64)
+    for key, row in zip(content, content_keys(y, q, w), strict=True):
         # A sum that wraps around does not depend on the order of its terms.
         np.add.at(key, unit, row)
-        keys.append(_mixed(key))
+    return order_by_content(content)[unit]
+
+
+def content_keys(y: Array, q: Array, w: Array | None) -> list[Array]:
+    """Return a number that is mixed from each row, for either class called positive."""
+    weight = np.uint64(0) if w is None else _mixed(_bits(w) + np.uint64(1))
+    return [
+        _mixed(_mixed(_bits(prediction) + np.uint64(2)) ^ weight ^ answer.astype(np.uint64))
+        for answer, prediction in ((y, q), (~y, 1.0 - q))
+    ]
+
+
+def order_by_content(content: Array) -> Array:
+    """Return the place of each unit from the sums of the numbers of its rows."""
+    keys = [_mixed(key) for key in content]
     # Of the two classes, the one with the smaller mixture over all units is called positive.
     key = keys[int(keys[0].sum() > keys[1].sum())]
     place = np.empty(len(key), dtype=np.intp)
     place[np.argsort(key, kind="stable")] = np.arange(len(key))
-    return place[unit]
+    return place

@@ -1,0 +1,173 @@
+"""Scans of data larger than memory: CPU time against reading, memory, growth, and Dask workers.
+
+Every measurement runs in a process of its own, so that its memory is its own. The files
+are written to a temporary folder (8.4 bytes a row) and removed. Run with
+
+    python benchmarks/scale.py                    # 2 million to 200 million rows
+    python benchmarks/scale.py --rows 2000000     # a quick look
+"""
+
+import argparse
+import json
+import os
+import platform
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+RESULTS = Path(__file__).parent / "results" / "scale.json"
+PER_FILE = 10_000_000
+TASKS = ("read", "error", "bin_size", "interval", "report")
+
+
+def write(folder, rows, seed=0):
+    """Write a folder of Parquet files: skewed predictions that are a little too high."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    rng = np.random.default_rng(seed)
+    for number, first in enumerate(range(0, rows, PER_FILE)):
+        schema = pa.schema([("answer", pa.bool_()), ("score", pa.float64())])
+        with parquet.ParquetWriter(folder / f"part-{number:03d}.parquet", schema) as file:
+            for start in range(first, min(first + PER_FILE, rows), 1_000_000):
+                n = min(1_000_000, rows - start)
+                q = rng.random(n) ** 2
+                y = rng.random(n) < q**1.05
+                file.write_table(pa.table({"answer": y, "score": q}, schema=schema))
+
+
+def read(folder):
+    """Read the two columns and do nothing else."""
+    from pyarrow import parquet
+
+    rows = 0
+    for path in sorted(folder.glob("*.parquet")):
+        with parquet.ParquetFile(path) as file:
+            for batch in file.iter_batches(1 << 20, columns=["answer", "score"]):
+                rows += len(batch)
+    return rows
+
+
+def measure(task, folder):
+    """Run one task in this process, and print its cost as JSON."""
+    from sklearn_calib import (
+        adaptive_bin_calibration_error,
+        calibration_error_interval,
+        calibration_report,
+        scan_queries,
+    )
+
+    start, clock, passes, value = time.process_time(), time.perf_counter(), 1, None
+    if task == "read":
+        value = read(folder)
+    else:
+        scan = scan_queries(folder, y_true="answer", y_prob="score")
+        if task == "error":
+            value = adaptive_bin_calibration_error(scan)
+        elif task == "bin_size":
+            value = adaptive_bin_calibration_error(scan, bin_size=5000)
+        elif task == "interval":
+            value = calibration_error_interval(scan).error
+        else:
+            value = calibration_report(scan, random_state=0).error
+        passes = scan.n_passes
+    print(
+        json.dumps(
+            {
+                "cpu_seconds": time.process_time() - start,
+                "seconds": time.perf_counter() - clock,
+                "memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+                "passes": passes,
+                "value": value,
+            }
+        )
+    )
+
+
+def workers(folder, number):
+    """Run the interval on a cluster of so many worker processes, and print its time as JSON."""
+    import dask.dataframe as dd
+    import distributed
+
+    from sklearn_calib import calibration_error_interval, scan_queries
+
+    with (
+        distributed.LocalCluster(
+            n_workers=number, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster),
+    ):
+        frame = dd.read_parquet(str(folder), split_row_groups=True)
+        start = time.perf_counter()
+        scan = scan_queries(frame, y_true="answer", y_prob="score")
+        value = calibration_error_interval(scan).error
+        print(json.dumps({"seconds": time.perf_counter() - start, "value": value}))
+
+
+def run(*arguments):
+    """Run a part of this script in a process of its own."""
+    found = subprocess.run(
+        [sys.executable, __file__, *map(str, arguments)],
+        check=True,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+    return json.loads(found.stdout.splitlines()[-1])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, nargs="+")
+    parser.add_argument("--dask-rows", type=int, default=20_000_000)
+    parser.add_argument("--out", type=Path, default=RESULTS)
+    parser.add_argument("--task")
+    parser.add_argument("--workers", type=int)
+    parser.add_argument("--folder", type=Path)
+    options = parser.parse_args()
+    if options.task:
+        measure(options.task, options.folder)
+        return
+    if options.workers:
+        workers(options.folder, options.workers)
+        return
+    results = {"machine": platform.processor() or platform.machine(), "sizes": []}
+    results["cores"] = os.cpu_count()
+    for rows in options.rows or (2_000_000, 10_000_000, 100_000_000, 200_000_000):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            write(folder, rows)
+            # The files are in the cache of the system from the first reading on.
+            read(folder)
+            found = {"rows": rows}
+            for task in TASKS:
+                found[task] = run("--task", task, "--folder", folder)
+                ratio = found[task]["cpu_seconds"] / found["read"]["cpu_seconds"]
+                found[task]["ratio_to_reading"] = ratio
+                print(rows, task, {k: v for k, v in found[task].items()}, flush=True)
+            results["sizes"].append(found)
+            results["load"] = os.getloadavg()[0]
+            options.out.write_text(json.dumps(results, indent=1) + "\n")
+    if options.dask_rows:
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            write(folder, options.dask_rows)
+            one, two = (run("--workers", n, "--folder", folder) for n in (1, 2))
+        results["dask"] = {
+            "rows": options.dask_rows,
+            "one_worker_seconds": one["seconds"],
+            "two_workers_seconds": two["seconds"],
+            "ratio": two["seconds"] / one["seconds"],
+            "load": os.getloadavg()[0],
+        }
+        print(results["dask"])
+        options.out.write_text(json.dumps(results, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,237 @@
+"""Scanned and in memory, every function gives the same answer."""
+
+import warnings
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from sklearn_calib import (
+    Queries,
+    adaptive_bin_calibration_error,
+    bin_size_curve,
+    calibration_band,
+    calibration_bins,
+    calibration_error_interval,
+    calibration_report,
+    calibration_test,
+    compare_calibration,
+    gaussian_process_calibration_curve,
+    isotonic_calibration_curve,
+    label_calibration,
+    sample_size_curve,
+    score_decomposition,
+    select_bin_size,
+    smooth_calibration_curve,
+)
+from sklearn_calib.metrics import TooFewError
+from sklearn_calib.queries import _scan
+from tests.scans import assert_same, laws, queries_of, read_as_a_scan, scan_of
+
+BINS = ("count", "weight", "prob_pred", "prob_true", "low", "high", "effective_count")
+PARTS = ("score", "calibration", "refinement", "within_bin_spread", "within_bin_covariance")
+
+
+@pytest.fixture(autouse=True)
+def _read_as_a_scan(monkeypatch):
+    read_as_a_scan(monkeypatch)
+
+
+@st.composite
+def weighted_queries(draw):
+    """Queries that crowd into few buckets, with ties, ends and weights."""
+    n = draw(st.integers(20, 120))
+    centre = draw(st.sampled_from([0.3, 0.5, 0.999, 1e-7]))
+    width = draw(st.sampled_from([1e-7, 1e-5, 1e-2]))
+    steps = draw(st.lists(st.integers(0, draw(st.sampled_from([3, 1000]))), min_size=n, max_size=n))
+    q = np.clip(centre * (1.0 + width * np.array(steps) / 1000.0), 0.0, 1.0)
+    ends = draw(st.lists(st.sampled_from([None] * 8 + [0.0, 1.0]), min_size=n, max_size=n))
+    q = np.array([value if end is None else end for value, end in zip(q, ends, strict=True)])
+    y = np.array(draw(st.lists(st.booleans(), min_size=n, max_size=n)))
+    y = np.where(q == 0.0, False, np.where(q == 1.0, True, y))
+    kind = draw(st.sampled_from([None, st.integers(0, 3), st.floats(0.1, 10.0)]))
+    w = None if kind is None else np.array(draw(st.lists(kind, min_size=n, max_size=n)), float)
+    if w is not None and not w.any():
+        w[0] = 1.0
+    return Queries(y, q, sample_weight=w)
+
+
+@settings(max_examples=60, deadline=None)
+@given(queries=weighted_queries(), chunks=st.integers(1, 9), size=st.integers(1, 30))
+def test_bins_errors_and_parts(queries, chunks, size):
+    _scan.MOST_IN_MEMORY = 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        scan = scan_of(queries, chunks)
+        for options in (
+            {},
+            {"bin_size": size},
+            {"n_bins": size},
+            {"strategy": "balanced"},
+            {"strategy": "uniform", "n_bins": size},
+        ):
+            found, expected = (
+                calibration_bins(scan, **options),
+                calibration_bins(queries, **options),
+            )
+            for name in BINS:
+                assert_same(getattr(found, name), getattr(expected, name))
+        for options in ({"bin_size": size}, {"norm": "l1"}, {"squared": True}, {"norm": "max"}):
+            assert_same(
+                adaptive_bin_calibration_error(scan, **options),
+                adaptive_bin_calibration_error(queries, **options),
+            )
+        for score in ("brier", "log"):
+            found, expected = (score_decomposition(x, score=score) for x in (scan, queries))
+            assert_same(found.score, expected.score)
+            assert_same(found.calibration, expected.calibration)
+
+
+@settings(max_examples=40, deadline=None)
+@given(queries=weighted_queries(), chunks=st.integers(1, 9))
+def test_intervals(queries, chunks):
+    _scan.MOST_IN_MEMORY = 0
+    scan = scan_of(queries, chunks)
+    try:
+        expected = calibration_error_interval(queries)
+    except TooFewError:
+        with pytest.raises(TooFewError):
+            calibration_error_interval(scan)
+        return
+    found = calibration_error_interval(scan)
+    np.testing.assert_array_equal(found.bins.count, expected.bins.count)
+    # A debiased square may be the small difference of large numbers.
+    np.testing.assert_allclose(found.error, expected.error, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("weights", [None, "whole", "real"])
+@pytest.mark.parametrize("law", ["spread", "rounded", "single precision", "tiny", "ends"])
+def test_every_number_agrees(law, weights):
+    queries = queries_of(laws(30_000)[law], weights)
+    scan = scan_of(queries, 5)
+    found, expected = calibration_error_interval(scan), calibration_error_interval(queries)
+    assert_same(found.error, expected.error)
+    assert_same(found.confidence_interval, expected.confidence_interval)
+    assert_same(found.pvalue, expected.pvalue)
+    assert_same(
+        adaptive_bin_calibration_error(scan, debias=True),
+        adaptive_bin_calibration_error(queries, debias=True),
+    )
+    for score in ("brier", "log"):
+        found, expected = (score_decomposition(x, score=score) for x in (scan, queries))
+        for name in PARTS:
+            assert_same(getattr(found, name), getattr(expected, name))
+    found, expected = (bin_size_curve(x, [20, 500, 3000]) for x in (scan, queries))
+    for name in ("n_bins", "error", "debiased_error", "risk"):
+        assert_same(getattr(found, name), getattr(expected, name))
+    assert select_bin_size(scan) == select_bin_size(queries)
+    for options in ({"statistic": "binned"}, {"tolerance": 0.05}):
+        found, expected = (calibration_test(x, **options) for x in (scan, queries))
+        assert_same([found.statistic, found.pvalue], [expected.statistic, expected.pvalue])
+
+
+@pytest.mark.parametrize("weights", [None, "whole", "real"])
+def test_tests_curves_and_bands_agree_to_a_millionth(weights):
+    for law in ("spread", "rounded", "tiny"):
+        queries = queries_of(laws(30_000)[law], weights)
+        scan = scan_of(queries, 5)
+        for statistic in ("omnibus", "kuiper", "cox", "spiegelhalter"):
+            found, expected = (
+                calibration_test(x, statistic=statistic, method="asymptotic")
+                for x in (scan, queries)
+            )
+            numbers = [[x.statistic, x.pvalue, *x.estimates.values()] for x in (found, expected)]
+            assert_same(*numbers, rtol=1e-6)
+        for curve in (smooth_calibration_curve, gaussian_process_calibration_curve):
+            found, expected = curve(scan), curve(queries)
+            assert_same(found.prob_pred, expected.prob_pred)
+            assert_same(found.prob_true, expected.prob_true, rtol=1e-6)
+        found, expected = (calibration_band(x, method="monotone") for x in (scan, queries))
+        assert_same(found.low, expected.low, rtol=1e-6)
+        assert_same(found.high, expected.high, rtol=1e-6)
+        found, expected = (isotonic_calibration_curve(x, random_state=0) for x in (scan, queries))
+        # Between points, the curve of a scan has a step for each bucket, not each prediction.
+        np.testing.assert_allclose(found.prob_true, expected.prob_true, rtol=5e-3, atol=1e-6)
+        assert_same(found.decomposition.score, expected.decomposition.score)
+
+
+def test_draws_of_a_scan_have_the_law_of_those_in_memory():
+    queries = queries_of(laws(30_000)["tiny"])
+    found, expected = (
+        calibration_test(x, method="resampling", random_state=0)
+        for x in (scan_of(queries), queries)
+    )
+    assert found.method == "resampling"
+    assert abs(found.pvalue - expected.pvalue) < 0.1
+
+
+@pytest.mark.parametrize("weights", [None, "real"])
+@pytest.mark.parametrize("n_groups", [40, 4000])
+def test_groups_may_be_spread_over_chunks(n_groups, weights):
+    group = np.random.default_rng(0).integers(0, n_groups, 25_000)
+    names = np.array([f"document {number}" for number in group])
+    queries = queries_of(laws(25_000)["spread"], weights, group=names)
+    scan = scan_of(queries, 6)
+    for options in ({}, {"bin_size": 500}, {"groups": False}):
+        found, expected = (calibration_error_interval(x, **options) for x in (scan, queries))
+        np.testing.assert_array_equal(found.bins.count, expected.bins.count)
+        assert_same(found.confidence_interval, expected.confidence_interval)
+        assert_same(found.pvalue, expected.pvalue)
+
+
+@pytest.mark.parametrize("few", [0, 50_000])
+def test_labels(few, monkeypatch):
+    monkeypatch.setattr("sklearn_calib.metrics._binning._scanned._FEW", few)
+    shapes = laws(4000)
+    label = np.repeat(list(shapes), 4000)
+    queries = queries_of(np.concatenate(list(shapes.values())), label=label)
+    scan = scan_of(queries, 4)
+    found, expected = label_calibration(scan), label_calibration(queries)
+    assert found.labels.tolist() == expected.labels.tolist()
+    for name in ("count", "n_queries", "error", "mean_gap", "expected", "pvalue"):
+        assert_same(getattr(found, name), getattr(expected, name), rtol=1e-8)
+    for options in ({}, {"bin_size": 200}, {"classes": ["spread", "tiny"]}, {"debias": True}):
+        assert_same(
+            adaptive_bin_calibration_error(scan, average="macro", **options),
+            adaptive_bin_calibration_error(queries, average="macro", **options),
+        )
+    # All labels share the passes.
+    assert scan.n_passes <= 8
+    one = scan.where(label="spread")
+    assert_same(
+        calibration_bins(one).prob_pred, calibration_bins(queries.where(label="spread")).prob_pred
+    )
+
+
+def test_the_report_needs_two_passes_and_says_the_same():
+    queries = queries_of(laws(40_000)["spread"])
+    scan = scan_of(queries, 5)
+    found, expected = (calibration_report(x, random_state=0) for x in (scan, queries))
+    assert found.rows() == expected.rows()
+    assert scan.n_passes == 2
+    assert found.verdict == expected.verdict
+    assert len(found.to_html()) > 1000
+    assert scan.n_passes == 2
+
+
+def test_what_a_scan_cannot_do_says_what_to_do():
+    queries = queries_of(laws(1000)["spread"], label=np.repeat(["a", "b"], 500))
+    scan = scan_of(queries)
+    grouped = scan_of(queries.with_groups(np.arange(1000) // 10))
+    hint = r"scan\.(sample|collect)\("
+    for call in (
+        lambda: sample_size_curve(scan),
+        lambda: compare_calibration(scan, scan),
+        lambda: calibration_error_interval(scan, method="bootstrap"),
+        lambda: calibration_test(scan, statistic="binned", method="resampling"),
+        lambda: calibration_test(grouped),
+        lambda: smooth_calibration_curve(grouped),
+        lambda: adaptive_bin_calibration_error(scan, classes=["a"]),
+    ):
+        with pytest.raises(TypeError, match=hint):
+            call()
+    with pytest.raises(TypeError, match=r"scan_queries\(\.\.\., label="):
+        label_calibration(scan_of(queries.with_labels(None)))
+    with pytest.raises(TypeError, match=r"scan_queries\(\.\.\., group="):
+        calibration_error_interval(scan, groups=np.arange(1000))
