@@ -60,6 +60,7 @@ sphinx_gallery_conf = {
             "plot_groups.py",
             "plot_corpus_counts.py",
             "plot_counts_page.py",
+            "plot_who_did_what.py",
             "plot_known_truth.py",
             "plot_taggers.py",
             "plot_spans.py",

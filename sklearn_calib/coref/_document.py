@@ -450,7 +450,7 @@ def as_date(value: Any, name: str) -> np.datetime64 | None:
     """Return a date as precise as it was given; `name` is whose date it is, for messages."""
     if value is None:
         return None
-    found: Any = np.datetime64("NaT")
+    found: Any = np.datetime64("NaT", "D")
     if isinstance(value, str):
         with contextlib.suppress(ValueError):
             coarse = re.fullmatch(r"\d{4}(-\d{2})?", value)

@@ -177,7 +177,8 @@ def make_event_corpus(
         truth = _antecedents(len(names), len(deeds), concentration, rng)
         id = f"news-{number:05d}"
         entities = draw_entities(truth, 1, rng)[0]
-        documents.append(_document(id, names.tolist(), deeds.tolist(), entities, _FIRST + day))
+        date = _FIRST + np.timedelta64(int(day), "D")
+        documents.append(_document(id, names.tolist(), deeds.tolist(), entities, date))
         proba[id] = _sharpen(truth, temperature)
         if favoured:
             odds = np.exp([favoured.get(name, 0.0) for name in names])

@@ -202,12 +202,13 @@ def _places_of_one(value: Any, labels: list[str], periods: Array, period: Period
         try:
             date = np.datetime64(value)
         except ValueError:
-            date = np.datetime64("NaT")
+            date = np.datetime64("NaT", "D")
         if not np.isnat(date):
             if np.datetime_data(date.dtype)[0] not in "YMWD":
                 date = date.astype("datetime64[D]")
             first = date.astype("datetime64[D]")
-            after = (date + 1).astype("datetime64[D]")
+            one = np.array(1).astype(f"timedelta64[{np.datetime_data(date.dtype)[0]}]")
+            after = (date + one).astype("datetime64[D]")
             found = np.flatnonzero((periods < after) & (end_of(periods, period) > first)).tolist()
     elif not found:
         found = [i for i, name in enumerate(periods) if name == value]

@@ -460,7 +460,7 @@ def test_counts_of_other_kinds(browser, tmp_path):
     assert list(found.values()) == [4]
     path.unlink()
     # Many keys and days: a filter for the keys, and lines in place of bars.
-    days = np.datetime64("2001-01-01") + np.arange(800)
+    days = np.datetime64("2001-01-01") + np.arange(800).astype("timedelta64[D]")
     many = counts_from_probabilities(
         rng.random((800, 20)),
         period=[str(day) for day in days],

@@ -294,7 +294,7 @@ def test_plot_draws_the_posterior():
 
 def test_longer_periods_are_counted_as_if_from_the_start():
     rng = np.random.default_rng(0)
-    days = np.datetime64("2003-11-20") + rng.integers(0, 500, size=60)
+    days = np.datetime64("2003-11-20") + rng.integers(0, 500, size=60).astype("timedelta64[D]")
     docs = [document(str(i), date=day) for i, day in enumerate(days)]
     drawn = [samples(p) for p in rng.random(60)]
     for short, long in (("D", "W"), ("D", "M"), ("M", "Q"), ("M", "Y"), ("Q", "Y")):
