@@ -31,6 +31,9 @@ _TRUST = 16.0
 # With groups, the upper limit allows for a skewness of T up to this: more is not estimated well.
 _MOST_UPPER_SKEWNESS = 0.5
 
+# Quantiles of t laws further out than this are lost to rounding.
+_FAR = 1e-100
+
 # A squared error that is not zero, whatever follows.
 _TINY = 1e-300
 
@@ -220,7 +223,9 @@ class ScoreInterval:
         """The score that has this p-value under the t law of the lower limits."""
         if math.isinf(self.carriers) or math.isinf(self.null_score):
             return self.null_score
-        return _quantile(self.carriers, self.pvalue)
+        # Beyond that, a t quantile grows at least as fast as the normal one.
+        beyond = max(0.0, self.null_score + float(special.ndtri(_FAR)))
+        return _quantile(self.carriers, max(self.pvalue, _FAR)) + beyond
 
     def upper(self, tail: float) -> float:
         """Return the limit that the squared error exceeds with a probability of at most `tail`."""

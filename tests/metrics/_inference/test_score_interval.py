@@ -95,3 +95,17 @@ def test_the_pvalue_of_few_groups_is_that_of_all_their_signs():
         # 999 signs were drawn; where T is hardly skewed, its law is approximated.
         assert sample.score.pvalue == pytest.approx(exact, abs=0.05)
         assert sample.score.pvalue == pytest.approx(exact, rel=0.35)
+
+
+def test_a_large_error_of_many_groups_has_a_narrow_interval():
+    # Its p-value is next to nothing, where quantiles of t laws are lost to rounding.
+    rng = np.random.default_rng(1)
+    q = rng.uniform(0.85, 0.95, 3000 * 20)
+    for rate in (0.0, 0.2, 0.6):
+        y = rng.random(len(q)) < rate
+        found = score(Queries(y, q, group=np.repeat(np.arange(3000), 20)))
+        assert found.pvalue < 1e-300
+        low, high = np.sqrt(found.limits(0.95))
+        truth = np.sqrt(np.mean(np.square(q - rate)))
+        assert low < truth < high
+        assert low == pytest.approx(truth, rel=0.05)
