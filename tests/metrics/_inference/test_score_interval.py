@@ -109,3 +109,17 @@ def test_a_large_error_of_many_groups_has_a_narrow_interval():
         truth = np.sqrt(np.mean(np.square(q - rate)))
         assert low < truth < high
         assert low == pytest.approx(truth, rel=0.05)
+
+
+@pytest.mark.parametrize("near", [1e-320, 1e-200, 1e-146, 1e-100, 1e-60])
+@pytest.mark.parametrize("group", [None, [0, 0, 1, 1, 2, 2, 3, 3]])
+def test_predictions_next_to_nothing(near, group):
+    q = np.array([0.0, 0.0, near, near, 0.0, 0.0, near, near])
+    never = score(Queries(np.zeros(8), q, group=group))
+    assert never.limits(0.95)[0] == 0.0
+    assert never.pvalue > 0.05
+    once = score(Queries([0, 0, 0, 1, 0, 0, 0, 0], q, group=group))
+    low, high = once.limits(0.95)
+    assert 0.0 <= low <= high <= 1.0
+    if group is None:
+        assert low > 0.0
