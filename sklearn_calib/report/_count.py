@@ -68,7 +68,9 @@ def add_count(commands: Any) -> None:
     command.add_argument("--out", type=Path, metavar="FILE", help="write a page of HTML")
     command.add_argument("--csv", type=Path, metavar="FILE", help="write the counts as a table")
     command.add_argument(
-        "--force", action="store_true", help="replace files that are there already"
+        "--force",
+        action="store_true",
+        help="replace files that are there already and are not pages of sklearn-calib",
     )
     _add_rule(command.add_argument_group("the rule"))
     _add_counting(command.add_argument_group("counting"))
