@@ -243,7 +243,7 @@ def residual_moments(bins: BinnedQueries) -> ResidualMoments:
         variance=variance,
         third=third,
         linear=linear,
-        spread=fourth / spread_square - 1.0 if square > 0.0 else 0.0,
+        spread=fourth / spread_square - 1.0 if min(square, spread_square) > 0.0 else 0.0,
         mean_variance=linear * n / 4.0,
         null_mean_variance=float(np.dot(share, v0**3)) / null_scale,
         mean_square_variance=float(np.dot(share, variance_error * within)),
