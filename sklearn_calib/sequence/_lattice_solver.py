@@ -107,7 +107,7 @@ class Objective:
             true = np.maximum(proba[rows, tags], _LEAST)
             slopes = np.zeros_like(proba)
             slopes[rows, tags] = -each / true
-            gradients = marginals_vjp(potentials, transitions, lengths, slopes)
+            gradients = marginals_vjp(potentials, transitions, lengths, proba, slopes)
             return -float(each @ np.log(true)), *gradients
         later = np.ones(len(tags), dtype=bool)
         later[starts_of(lengths)] = False
@@ -123,7 +123,8 @@ class Objective:
         if self.name == "calibrated" and self.strength:
             error, slopes = soft_squared_error(proba, tags, each)
             value += self.strength * error
-            extra = marginals_vjp(potentials, transitions, lengths, self.strength * slopes)
+            slopes *= self.strength
+            extra = marginals_vjp(potentials, transitions, lengths, proba, slopes)
         proba[rows, tags] -= 1.0
         if unequal is not None:
             proba *= each[:, np.newaxis]
