@@ -14,10 +14,19 @@ import numpy as np
 
 from sklearn_calib._validation import Array
 from sklearn_calib.sequence._log_recursions import log_backward, log_forward, shares
-from sklearn_calib.sequence._packing import Chunk, chunks, pair_rows, starts_of
+from sklearn_calib.sequence._packing import (
+    CHUNK_TOKENS,
+    Chunk,
+    chunks,
+    pair_rows,
+    starts_of,
+)
 from sklearn_calib.sequence._scaled_recursions import Transitions, backward, forward
 
 __all__ = ["marginals_vjp"]
+
+# More arrays are at work here than for the marginals: chunks of half the size stay in cache.
+_CHUNK_TOKENS = CHUNK_TOKENS // 2
 
 
 def marginals_vjp(
@@ -43,7 +52,7 @@ def marginals_vjp(
     if pairs is not None and pair_cotangent is not None:
         chosen = _Pairs(pairs, transitions.weights)
     starts = starts_of(lengths)
-    for chunk in chunks(lengths):
+    for chunk in chunks(lengths, _CHUNK_TOKENS):
         slopes = cotangent[chunk.rows]
         pair_slopes = None
         if chosen is not None and pair_cotangent is not None:
