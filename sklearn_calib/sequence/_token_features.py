@@ -199,12 +199,29 @@ class WordColumns:
         # Where the columns of each distance begin, among those of a word.
         sizes = [sum(width[name] for name in names) for names in features.templates.values()]
         self._first = np.cumsum([0, *sizes[:-1]])
-        self._places = []
+        # The values of a part that some distance knows, numbered, with a column for each distance:
+        # a value is looked up once. The last row is that of all other values.
+        self._number: dict[str, dict[str | None, int]] = {}
+        found: dict[tuple[int, str], Array] = {}
+        for name in self._parts:
+            known = {
+                offset: heads.get(f"{features._prefix(offset)}{name}", {})
+                for offset, names in features.templates.items()
+                if name in names
+            }
+            values = dict.fromkeys(chain(*known.values()))
+            self._number[name] = dict(zip(values, range(len(values)), strict=True))
+            for offset, own in known.items():
+                columns = map(own.get, chain(values, [None]), repeat(-1))
+                found[offset, name] = np.fromiter(columns, np.intc, len(values) + 1)
+        self._places = [
+            (name, found[offset, name])
+            for offset, names in features.templates.items()
+            for name in names
+        ]
         edge = np.full(sum(sizes), -1, dtype=np.intc)
-        for first, (offset, names) in zip(self._first, features.templates.items(), strict=True):
-            at = features._prefix(offset)
-            self._places += [(name, heads.get(f"{at}{name}", {}).get) for name in names]
-            edge[first] = heads.get(f"{at}edge", {}).get("", -1)
+        for first, offset in zip(self._first, features.templates, strict=True):
+            edge[first] = heads.get(f"{features._prefix(offset)}edge", {}).get("", -1)
         self._edge = edge.tobytes()
         self._known: dict[str, bytes] = {}
 
@@ -237,12 +254,15 @@ class WordColumns:
                 name: [[v if v is None else _c_string(v) for v in each] for each in own]
                 for name, own in values.items()
             }
-        return np.column_stack(
-            [
-                np.fromiter(map(column, each, repeat(-1)), np.intc, len(words))
-                for name, column in self._places
-                for each in values[name]
+        numbers = {
+            name: [
+                np.fromiter(map(self._number[name].get, each, repeat(-1)), np.intc, len(words))
+                for each in own
             ]
+            for name, own in values.items()
+        }
+        return np.column_stack(
+            [columns[each] for name, columns in self._places for each in numbers[name]]
         )
 
 
