@@ -18,6 +18,7 @@ import numpy as np
 
 from sklearn_calib._validation import Array
 from sklearn_calib.metrics._binning._buckets import POWERS, Buckets, BucketSums, ExactRows
+from sklearn_calib.metrics._binning._held_rows import HeldRows
 from sklearn_calib.metrics._binning._rules import Rule
 from sklearn_calib.metrics._binning._sorted import Pool, SortedQueries, sort_queries
 from sklearn_calib.queries._queries import Queries
@@ -29,17 +30,20 @@ _BITS, _MOST_BITS = 14, 18
 # Variances are kept for weights as they are, and not for their powers: buckets make up for it.
 _WEIGHTED_BITS = 2
 
-# Where there are about sqrt(N) bins, a bucket should hold no more queries than this.
-_CROWDED = 150
+# Buckets are narrow where they are no wider than this share of their least u.
+_NARROW = 2.0**-16
 
-# Queries of buckets that are read one by one, at most.
-_MOST_EXACT = 16_000_000
+# Where there are about sqrt(N) bins, a bucket should hold no more queries than this.
+_CROWDED = 300
+
+# Queries of buckets that are read one by one and held, at most.
+_MOST_HELD = 16_000_000
 
 # Buckets of an octave for each of many labels.
 _LABEL_BITS = 13
 
 # Rows of a label that are few enough to be kept, and rows of all such labels at most.
-_FEW, _MOST_HELD = 50_000, 5_000_000
+_FEW, _MOST_KEPT = 50_000, 5_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,9 +89,10 @@ class ScanReader:
         self._whole = sums.whole_weights
         self._one_weight = not weighted or sums.least_weight == sums.largest_weight
         self._bucket, self._count, self._sums = sums.filled()
-        self._exact = ExactRows(self._buckets, np.empty(0, dtype=np.int64), weighted)
-        # A single query is known as it is.
-        self._known = self._count.sum(axis=1) == 1
+        # Which buckets were read one by one, and in which of their cells each query is laid out.
+        self._held = HeldRows(self._buckets, weighted)
+        self._read = np.zeros(len(self._bucket), dtype=bool)
+        self._open = np.empty(0, dtype=np.int64)
         self._ordered: ScannedQueries | None = None
         self.__dict__.pop("_distinct", None)
 
@@ -109,26 +114,44 @@ class ScanReader:
 
     def open_rows(self, rules: tuple[Rule, ...], attempt: int) -> partial[ExactRows] | None:
         """Return what makes the reduction of the rows that rules need, or None if all are known."""
-        while True:
+        for inner in itertools.count():
             pool = self.ordered.pool
             assert pool is not None
-            touched = np.unique(np.concatenate([rule.touched(self.ordered) for rule in rules]))
+            is_touched = np.zeros(len(pool.lump), dtype=bool)
+            for rule in rules:
+                is_touched[rule.touched(self.ordered)] = True
+            touched = np.flatnonzero(is_touched)
             open_runs = touched[pool.lump[touched]]
             if len(open_runs) == 0:
                 return None
+            held = self._run_cell >= 0
+            if held[open_runs].any():
+                # These were read already, and only have to be laid out.
+                inside = open_runs[held[open_runs]]
+                if inner > 1:
+                    inside = _around(inside, pool.lump & held, 4**inner)
+                self._open = np.union1d(self._open, self._held.cell[self._run_cell[inside]])
+                self._ordered = None
+                continue
             if attempt > 1:
                 # What was read did not settle it: look further around.
-                open_runs = _around(open_runs, pool.lump, 4**attempt)
+                open_runs = _around(open_runs, pool.lump & ~held, 4**attempt)
             wanted = np.unique(pool.bucket[open_runs])
             room = np.cumsum(self._distinct[np.searchsorted(self._bucket, wanted)])
-            if room[-1] <= _MOST_EXACT or self._buckets.bits >= _MOST_BITS:
+            if room[-1] <= self._most_held or self._buckets.bits >= _MOST_BITS:
                 break
             self._read_sums(min(_MOST_BITS, self._buckets.bits + 2))
-        if len(self._exact.key) > _MOST_EXACT:
-            self._forget(np.unique(pool.bucket[touched]))
+        if len(self._held) > self._most_held:
+            self._held.keep(np.unique(pool.bucket[touched]))
+            self._read = np.isin(self._bucket, self._held.parent)
         # As many as there is room for, from the left: bins depend on those before them.
-        wanted = wanted[: max(1, int(np.searchsorted(room, _MOST_EXACT, side="right")))]
+        wanted = wanted[: max(1, int(np.searchsorted(room, self._most_held, side="right")))]
         return partial(ExactRows, self._buckets, wanted, self._scan.weighted)
+
+    @property
+    def _most_held(self) -> int:
+        # With weights, a row takes seven times as much.
+        return _MOST_HELD // (4 if self._scan.weighted else 1)
 
     @cached_property
     def _distinct(self) -> Array:
@@ -146,62 +169,73 @@ class ScanReader:
 
     def accept(self, found: ExactRows) -> None:
         """Take in the queries of buckets that were read one by one."""
-        self._exact.merge(found)
-        wanted = found.wanted
-        place = np.searchsorted(self._bucket, wanted)
+        bits = self._held.buckets.bits
+        self._held.add(found)
+        if self._held.buckets.bits != bits:
+            self._open = np.empty(0, dtype=np.int64)
+        place = np.searchsorted(self._bucket, found.wanted)
+        total = self._count.sum(axis=1)
         held = np.bincount(
-            np.searchsorted(wanted, self._buckets.of(_prediction(found.key))[0]),
-            found.sums[0],
-            len(wanted),
+            np.searchsorted(self._bucket, self._held.parent),
+            self._held.count.sum(axis=1),
+            len(total),
         )
-        if not np.array_equal(held, self._count.sum(axis=1)[place]):
+        if not np.array_equal(held[place], total[place]):
             raise RuntimeError(
                 "The scan returned other rows than before: every pass must see the same. If the "
                 "source is a function, it must return a new iterator over the same chunks each "
                 "time; if it is files, they were changed while they were read."
             )
-        self._known[place] = True
+        self._read[place] = True
         self._ordered = None
-
-    def _forget(self, in_use: Array) -> None:
-        bucket = self._buckets.of(_prediction(self._exact.key))[0]
-        keep = np.isin(bucket, in_use)
-        self._known[np.isin(self._bucket, bucket[~keep])] = False
-        self._exact.key, self._exact.sums = self._exact.key[keep], self._exact.sums[:, keep]
 
     def _pooled(self) -> ScannedQueries:
         """Put lumps and single predictions together, in order."""
-        exact_bucket = self._buckets.of(_prediction(self._exact.key))[0]
-        read = np.zeros(len(self._bucket), dtype=bool)
-        read[np.searchsorted(self._bucket, np.unique(exact_bucket))] = True
-        lumps = self._lump_rows(np.flatnonzero(~read))
-        exact = self._exact_rows(exact_bucket)
-        place = np.concatenate((lumps.pop("place"), exact.pop("place")))
-        order = np.argsort(place, kind="stable")
+        held, n_cells = self._held, len(self._held.cell)
+        alone = held.count.sum(axis=1) == 1
+        laid = alone | np.isin(held.cell, self._open)
+        parent = np.searchsorted(self._bucket, held.parent)
+        # The place of a bucket, with room for its cells.
+        place = np.arange(len(self._bucket)) * (n_cells + 1)
+        at, cell = np.flatnonzero(~self._read), np.flatnonzero(~laid)
+        parts = [
+            self._lump_rows(
+                self._buckets, self._bucket[at], self._count[at], self._sums[:, at], place[at]
+            ),
+            self._lump_rows(
+                held.buckets,
+                held.cell[cell],
+                held.count[cell],
+                held.sums[:, cell],
+                place[parent[cell]] + cell + 1,
+            ),
+        ]
+        key, sums, cell = held.rows(held.cell[laid])
+        cell = np.searchsorted(held.cell, cell)
+        parts.append(self._exact_rows(key, sums, place[parent[cell]] + cell + 1))
+        del key, sums
+        order = np.argsort(np.concatenate([part["place"] for part in parts]), kind="stable")
         rows = {}
-        for name in list(lumps):
+        for name in list(parts[0]):
             # One column at a time, so that there are never two copies of all of them.
-            rows[name] = np.concatenate((lumps.pop(name), exact.pop(name)))[order]
-        place = place[order]
+            rows[name] = np.concatenate([part.pop(name) for part in parts])[order]
         del order
-        # Rows of a run are those of one bucket, or of one prediction in it.
-        q, single = rows["q"], read[place]
+        # Rows of a run are those of one bucket or cell, or of one prediction in it.
+        place, q, single = rows.pop("place"), rows["q"], rows.pop("single")
         new = np.append(True, (place[1:] != place[:-1]) | (single[1:] & (q[1:] != q[:-1])))
         starts = np.flatnonzero(new)
-        run_place = place[starts]
-        lump = ~self._known[run_place]
-        least, behind, upper = self._buckets.range(self._bucket[run_place])
-        # None of the predictions of a lump exceeds this.
-        high = np.where(upper, 1.0 - least, np.nextafter(behind, 0.0))
+        bucket, cell = np.divmod(place[starts], n_cells + 1)
+        lump = ~single[starts]
+        self._run_cell = np.where(lump, cell - 1, -1)
         weighted = self._scan.weighted
         powers = {k: (rows[f"w{k}"], rows[f"q{k}"]) if weighted else (rows["n"], q) for k in POWERS}
         pool = Pool(
             n=rows["n"],
             powers=powers,
             run_ends=np.append(starts[1:], len(q)),
-            run_high=np.where(lump, high, q[starts]),
+            run_high=rows.pop("high")[starts],
             lump=lump,
-            bucket=self._bucket[run_place],
+            bucket=self._bucket[bucket],
             whole_weights=self._whole,
             one_weight=self._one_weight,
         )
@@ -209,11 +243,16 @@ class ScanReader:
             rows["y"], q, rows["w1"] if weighted else None, pool=pool, reader=self
         )
 
-    def _lump_rows(self, at: Array) -> dict[str, Array]:
+    def _lump_rows(
+        self, buckets: Buckets, bucket: Array, count: Array, sums: Array, place: Array
+    ) -> dict[str, Array]:
         """Return two rows for each bucket and answer: their mean and variance are the bucket's."""
-        count, sums = self._count[at], self._sums[:, at]
-        n_buckets = len(at)
-        least, _, upper = self._buckets.range(self._bucket[at])
+        n_buckets = len(bucket)
+        least, behind, upper = buckets.range(bucket)
+        # None of the predictions exceeds this.
+        high = np.where(upper, 1.0 - least, np.nextafter(behind, 0.0))
+        # A single query is known as it is.
+        alone = count.sum(axis=1) == 1
         weighted = self._scan.weighted
         weight = sums[0] if weighted else count.astype(float)
         first, second = (sums[1], sums[2]) if weighted else (sums[0], sums[1])
@@ -222,6 +261,8 @@ class ScanReader:
         mean = first / divisor
         sd = np.sqrt(np.maximum(second / divisor - np.square(mean), 0.0))
         sd[count == 1] = 0.0
+        # Beside the mean of so narrow a bucket, its variance is lost in rounding.
+        sd[behind - least <= _NARROW * least] = 0.0
         sign = np.array([-1.0, 1.0])
 
         def spread(values: Array) -> Array:
@@ -234,11 +275,15 @@ class ScanReader:
         share = np.where(sd > 0.0, 0.5, 1.0)[..., None] * np.ones(2)
         shape = (n_buckets, 2, 2)
         rows = {
-            "place": np.broadcast_to(at[:, None, None], shape)[keep],
+            "place": np.broadcast_to(place[:, None, None], shape)[keep],
+            "single": np.broadcast_to(alone[:, None, None], shape)[keep],
             "y": np.broadcast_to(np.array([False, True])[:, None], shape)[keep],
             "n": (count[..., None] * share)[keep],
             "q": spread(mean)[keep],
         }
+        rows["high"] = np.where(
+            rows["single"], rows["q"], np.broadcast_to(high[:, None, None], shape)[keep]
+        )
         if weighted:
             starts = {1: 0, 2: 3, 3: 5, 4: 7, 6: 9}
             for k, row in starts.items():
@@ -247,17 +292,19 @@ class ScanReader:
                 rows[f"q{k}"] = spread(sums[row + 1] / power)[keep]
         return rows
 
-    def _exact_rows(self, bucket: Array) -> dict[str, Array]:
-        q = _prediction(self._exact.key)
+    def _exact_rows(self, key: Array, sums: Array, place: Array) -> dict[str, Array]:
+        q = (key >> 1).view(np.float64)
         rows = {
-            "place": np.searchsorted(self._bucket, bucket),
-            "y": (self._exact.key & 1).astype(bool),
-            "n": self._exact.sums[0],
+            "place": place,
+            "single": np.ones(len(q), dtype=bool),
+            "y": (key & 1).astype(bool),
+            "n": sums[0],
             "q": q,
+            "high": q,
         }
         if self._scan.weighted:
             for row, k in enumerate(POWERS, start=1):
-                rows[f"w{k}"], rows[f"q{k}"] = self._exact.sums[row], q
+                rows[f"w{k}"], rows[f"q{k}"] = sums[row], q
         return rows
 
 
@@ -267,10 +314,6 @@ def _around(runs: Array, lump: Array, reach: int) -> Array:
     np.add.at(near, np.maximum(runs - reach, 0), 1)
     np.add.at(near, np.minimum(runs + reach + 1, len(lump)), -1)
     return np.flatnonzero((np.cumsum(near)[:-1] > 0) & lump)
-
-
-def _prediction(key: Array) -> Array:
-    return (key >> 1).view(np.float64)
 
 
 def _bits(scan: QueryScan, fine: bool) -> int:
@@ -327,7 +370,7 @@ class _LabelSums:
             return
         before = sum(map(len, kept))
         more = sum(map(len, parts))
-        if before + more > _FEW or self._held + more > _MOST_HELD:
+        if before + more > _FEW or self._held + more > _MOST_KEPT:
             # Too many: their sums have to do.
             self._held -= before
             del self.rows[name]
