@@ -31,6 +31,9 @@ _PAGE = 12
 # Rows handled at a time: their temporaries stay in cache.
 _ROWS = 32_768
 
+# Rows are looked through for equal ones when so many are waiting.
+_WAITING = 16_000_000
+
 # Rows of one prediction and answer are put together where so many of them come at a time.
 _OFTEN = 8
 
@@ -267,29 +270,31 @@ class ExactRows:
         )
         self._parts.append((np.concatenate(keys), weight))
         self._waiting += len(self._parts[-1][0])
-        if self._waiting > max(2_000_000, len(self.key)):
+        if self._waiting > max(_WAITING // (8 if self.weighted else 1), len(self.key)):
             self.settle()
 
     def settle(self) -> None:
-        """Put rows of equal prediction and answer together."""
+        """Put rows of equal prediction and answer together, where they are many."""
         if not self._parts:
             return
-        key = np.concatenate([part[0] for part in self._parts])
         weights = [part[1] for part in self._parts if part[1] is not None]
-        self._parts, self._waiting = [], 0
+        key = _joined([part[0] for part in self._parts], self._parts)
+        self._waiting = 0
         if weights:
             weight = np.concatenate(weights)
             self._put_together(key, np.stack([np.ones(len(key)), *(weight**k for k in POWERS)]))
             return
         key.sort()
-        starts = np.flatnonzero(np.diff(key, prepend=-1))
-        count = np.diff(starts, append=len(key))
-        key = key[starts]
-        single = count < _OFTEN
-        if single.any():
-            self._single.append(np.repeat(key[single], count[single]))
-        if not single.all():
-            self._put_together(key[~single], count[~single].astype(float)[None, :])
+        often = key[: 1 - _OFTEN or None] == key[_OFTEN - 1 :]
+        if often.any():
+            many = np.unique(key[: len(often)][often])
+            first, behind = (np.searchsorted(key, many, side) for side in ("left", "right"))
+            change = np.zeros(len(key) + 1, dtype=np.int8)
+            change[first] += 1
+            change[behind] -= 1
+            key = key[np.cumsum(change[:-1], dtype=np.int8) == 0]
+            self._put_together(many, (behind - first).astype(float)[None, :])
+        self._single.append(key)
 
     def _put_together(self, key: Array, values: Array) -> None:
         key, values = (
@@ -309,13 +314,9 @@ class ExactRows:
     def take_singles(self) -> Array:
         """Return the rows that were not put together, in order, and hold them no longer."""
         self.settle()
-        key = np.empty(sum(map(len, self._single)), dtype=np.int64)
-        # One part after the other, so that there are never two copies of all of them.
-        end = len(key)
-        while self._single:
-            part = self._single.pop()
-            key[end - len(part) : end] = part
-            end -= len(part)
+        if len(self._single) == 1:
+            return self._single.pop()
+        key = _joined(self._single, self._single)
         key.sort()
         return key
 
@@ -330,6 +331,20 @@ class ExactRows:
         self.__dict__.update(state)
         self._wanted = np.zeros(self.buckets.number, dtype=bool)
         self._wanted[self.wanted] = True
+
+
+def _joined(keys: list[Array], held: list[Any]) -> Array:
+    """Return keys one after the other, and empty the list that holds them."""
+    keys = list(keys)
+    held.clear()
+    key = np.empty(sum(map(len, keys)), dtype=np.int64)
+    # One part after the other, so that there are never two copies of all of them.
+    end = len(key)
+    while keys:
+        part = keys.pop()
+        key[end - len(part) : end] = part
+        end -= len(part)
+    return key
 
 
 def added_up(key: Array, values: Array) -> tuple[Array, Array]:

@@ -246,50 +246,50 @@ class ScanReader:
     def _lump_rows(
         self, buckets: Buckets, bucket: Array, count: Array, sums: Array, place: Array
     ) -> dict[str, Array]:
-        """Return two rows for each bucket and answer: their mean and variance are the bucket's."""
-        n_buckets = len(bucket)
+        """Return two rows for each bucket and answer: their mean and variance are the bucket's.
+
+        Where nothing varies, or next to nothing, there is one.
+        """
+        weighted = self._scan.weighted
         least, behind, upper = buckets.range(bucket)
-        # None of the predictions exceeds this.
-        high = np.where(upper, 1.0 - least, np.nextafter(behind, 0.0))
         # A single query is known as it is.
         alone = count.sum(axis=1) == 1
-        weighted = self._scan.weighted
-        weight = sums[0] if weighted else count.astype(float)
-        first, second = (sums[1], sums[2]) if weighted else (sums[0], sums[1])
-        some = weight > 0.0
-        divisor = np.where(some, weight, 1.0)
-        mean = first / divisor
-        sd = np.sqrt(np.maximum(second / divisor - np.square(mean), 0.0))
-        sd[count == 1] = 0.0
+        at, answer = np.nonzero(count)
+        n, sums = count[at, answer].astype(float), sums[:, at, answer]
+        mean, sd = _mean_and_sd(*(sums[:3] if weighted else (n, *sums[:2])))
+        sd[n == 1.0] = 0.0
         # Beside the mean of so narrow a bucket, its variance is lost in rounding.
-        sd[behind - least <= _NARROW * least] = 0.0
-        sign = np.array([-1.0, 1.0])
+        sd[(behind - least <= _NARROW * least)[at]] = 0.0
+        copies = 1 + (sd > 0.0)
+        if (copies > 1).any():
+            at, answer, n, mean = (np.repeat(x, copies) for x in (at, answer, n, mean))
+            sums, sd, share = (np.repeat(x, copies, axis=-1) for x in (sums, sd, 1.0 / copies))
+            first = np.cumsum(copies) - copies
+            # The first of the two lies below the mean.
+            sd[first] *= -1.0
+            n *= share
+        else:
+            share = np.ones(1)
+        start, above = least[at], upper[at]
 
-        def spread(values: Array) -> Array:
-            """Return the predictions of the two rows of each bucket and answer."""
-            u = least[:, None, None] + (values[..., None] + sign * sd[..., None])
-            return np.where(upper[:, None, None], 1.0 - u, np.maximum(u, 0.0))
+        def prediction(u: Array) -> Array:
+            u = start + (u + sd)
+            return np.where(above, 1.0 - u, np.maximum(u, 0.0))
 
-        # Where nothing varies one row is enough.
-        keep = np.stack([count > 0, (count > 0) & (sd > 0.0)], axis=-1)
-        share = np.where(sd > 0.0, 0.5, 1.0)[..., None] * np.ones(2)
-        shape = (n_buckets, 2, 2)
         rows = {
-            "place": np.broadcast_to(place[:, None, None], shape)[keep],
-            "single": np.broadcast_to(alone[:, None, None], shape)[keep],
-            "y": np.broadcast_to(np.array([False, True])[:, None], shape)[keep],
-            "n": (count[..., None] * share)[keep],
-            "q": spread(mean)[keep],
+            "place": place[at],
+            "single": alone[at],
+            "y": answer.astype(bool),
+            "n": n,
+            "q": prediction(mean),
         }
-        rows["high"] = np.where(
-            rows["single"], rows["q"], np.broadcast_to(high[:, None, None], shape)[keep]
-        )
+        # None of the predictions of a lump exceeds this.
+        high = np.where(above, 1.0 - start, np.nextafter(behind, 0.0)[at])
+        rows["high"] = np.where(rows["single"], rows["q"], high)
         if weighted:
-            starts = {1: 0, 2: 3, 3: 5, 4: 7, 6: 9}
-            for k, row in starts.items():
-                power = np.where(some, sums[row], 1.0)
-                rows[f"w{k}"] = (sums[row][..., None] * share)[keep]
-                rows[f"q{k}"] = spread(sums[row + 1] / power)[keep]
+            for k, row in {1: 0, 2: 3, 3: 5, 4: 7, 6: 9}.items():
+                rows[f"w{k}"] = sums[row] * share
+                rows[f"q{k}"] = prediction(sums[row + 1] / sums[row])
         return rows
 
     def _exact_rows(self, key: Array, sums: Array, place: Array) -> dict[str, Array]:
@@ -306,6 +306,11 @@ class ScanReader:
             for row, k in enumerate(POWERS, start=1):
                 rows[f"w{k}"], rows[f"q{k}"] = sums[row], q
         return rows
+
+
+def _mean_and_sd(weight: Array, first: Array, second: Array) -> tuple[Array, Array]:
+    mean = first / weight
+    return mean, np.sqrt(np.maximum(second / weight - np.square(mean), 0.0))
 
 
 def _around(runs: Array, lump: Array, reach: int) -> Array:
