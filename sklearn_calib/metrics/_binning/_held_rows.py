@@ -14,7 +14,7 @@ from sklearn_calib._validation import Array
 from sklearn_calib.metrics._binning._buckets import POWERS, Buckets, ExactRows, added_up
 
 # Queries of a cell, on average.
-_PER_CELL = 16
+_PER_CELL = 24
 
 # Leading bits of a prediction that a cell looks at, at most.
 _MOST_BITS = 40
@@ -73,21 +73,34 @@ class HeldRows:
     def keep(self, parents: Array) -> None:
         """Forget the queries of all other buckets."""
         self._n_read = len(parents)
-        kept = self.cell[np.isin(self.parent, parents)]
-        self._single = self._single[_rows_in(kept, self._single_cells)]
-        rows = _rows_in(kept, self._key_cells)
+        kept = np.isin(self.parent, parents)
+        self._single = self._single[self._rows_in(kept, self._single_cells)]
+        rows = self._rows_in(kept, self._key_cells)
         self._key, self._sums = self._key[rows], self._sums[:, rows]
         self._divide()
 
-    def rows(self, cells: Array) -> tuple[Array, Array, Array]:
-        """Return distinct keys of cells in order, their sums, and the cell of each."""
-        single, several = (_rows_in(cells, own) for own in (self._single_cells, self._key_cells))
+    def rows(self, chosen: Array) -> tuple[Array, Array, Array]:
+        """Return distinct keys of cells in order, their sums, and the place of the cell of each.
+
+        `chosen` says of each cell whether its rows are wanted.
+        """
+        own = (self._single_cells, self._key_cells)
+        single, several = (self._rows_in(chosen, cells) for cells in own)
         ones = np.ones((len(self._sums), len(single)))
         key, sums = added_up(
             np.concatenate((self._single[single], self._key[several])),
             np.concatenate((ones, self._sums[:, several]), axis=1),
         )
-        return key, sums, self.buckets.of((key >> 1).view(np.float64))[0]
+        cell = self.buckets.of((key >> 1).view(np.float64))[0]
+        return key, sums, np.searchsorted(self.cell, cell)
+
+    def _rows_in(self, chosen: Array, owned: tuple[Array, Array]) -> Array:
+        """Return the rows of cells, where `owned` has cells and the starts of their rows."""
+        cell, starts = owned
+        at = np.flatnonzero(chosen[np.searchsorted(self.cell, cell)])
+        length = starts[at + 1] - starts[at]
+        before = np.cumsum(length) - length
+        return np.repeat(starts[at] - before, length) + np.arange(length.sum())
 
     def _divide(self) -> None:
         """Add up the queries of each cell."""
@@ -149,12 +162,3 @@ class HeldRows:
             found += [total(away if count is None else count * away)]
             found += [total(away * away if count is None else count * away * away)]
         return cell[starts], starts, q[starts], np.stack(found)
-
-
-def _rows_in(cells: Array, owned: tuple[Array, Array]) -> Array:
-    """Return the rows of some cells, where `owned` has cells and the starts of their rows."""
-    known, starts = owned
-    at = np.flatnonzero(np.isin(known, cells))
-    length = starts[at + 1] - starts[at]
-    before = np.cumsum(length) - length
-    return np.repeat(starts[at] - before, length) + np.arange(length.sum())

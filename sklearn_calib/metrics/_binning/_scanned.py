@@ -92,7 +92,7 @@ class ScanReader:
         # Which buckets were read one by one, and in which of their cells each query is laid out.
         self._held = HeldRows(self._buckets, weighted)
         self._read = np.zeros(len(self._bucket), dtype=bool)
-        self._open = np.empty(0, dtype=np.int64)
+        self._laid_out = np.zeros(0, dtype=bool)
         self._ordered: ScannedQueries | None = None
         self.__dict__.pop("_distinct", None)
 
@@ -130,8 +130,10 @@ class ScanReader:
                 inside = open_runs[held[open_runs]]
                 if inner > 1:
                     inside = _around(inside, pool.lump & held, 4**inner)
-                self._open = np.union1d(self._open, self._held.cell[self._run_cell[inside]])
+                self._laid_out[self._run_cell[inside]] = True
+                # Nothing of what is made anew is held while it is made.
                 self._ordered = None
+                del pool, is_touched, touched, open_runs, held, inside
                 continue
             if attempt > 1:
                 # What was read did not settle it: look further around.
@@ -144,6 +146,7 @@ class ScanReader:
         if len(self._held) > self._most_held:
             self._held.keep(np.unique(pool.bucket[touched]))
             self._read = np.isin(self._bucket, self._held.parent)
+            self._lay_out()
         # As many as there is room for, from the left: bins depend on those before them.
         wanted = wanted[: max(1, int(np.searchsorted(room, self._most_held, side="right")))]
         return partial(ExactRows, self._buckets, wanted, self._scan.weighted)
@@ -169,10 +172,8 @@ class ScanReader:
 
     def accept(self, found: ExactRows) -> None:
         """Take in the queries of buckets that were read one by one."""
-        bits = self._held.buckets.bits
         self._held.add(found)
-        if self._held.buckets.bits != bits:
-            self._open = np.empty(0, dtype=np.int64)
+        self._lay_out()
         place = np.searchsorted(self._bucket, found.wanted)
         total = self._count.sum(axis=1)
         held = np.bincount(
@@ -189,11 +190,13 @@ class ScanReader:
         self._read[place] = True
         self._ordered = None
 
+    def _lay_out(self) -> None:
+        """Lay out cells of a single query only; rules will say what else they need."""
+        self._laid_out = self._held.count.sum(axis=1) == 1
+
     def _pooled(self) -> ScannedQueries:
         """Put lumps and single predictions together, in order."""
-        held, n_cells = self._held, len(self._held.cell)
-        alone = held.count.sum(axis=1) == 1
-        laid = alone | np.isin(held.cell, self._open)
+        held, laid, n_cells = self._held, self._laid_out, len(self._held.cell)
         parent = np.searchsorted(self._bucket, held.parent)
         # The place of a bucket, with room for its cells.
         place = np.arange(len(self._bucket)) * (n_cells + 1)
@@ -210,8 +213,7 @@ class ScanReader:
                 place[parent[cell]] + cell + 1,
             ),
         ]
-        key, sums, cell = held.rows(held.cell[laid])
-        cell = np.searchsorted(held.cell, cell)
+        key, sums, cell = held.rows(laid)
         parts.append(self._exact_rows(key, sums, place[parent[cell]] + cell + 1))
         del key, sums
         order = np.argsort(np.concatenate([part["place"] for part in parts]), kind="stable")
@@ -263,7 +265,8 @@ class ScanReader:
         copies = 1 + (sd > 0.0)
         if (copies > 1).any():
             at, answer, n, mean = (np.repeat(x, copies) for x in (at, answer, n, mean))
-            sums, sd, share = (np.repeat(x, copies, axis=-1) for x in (sums, sd, 1.0 / copies))
+            sd, share = (np.repeat(x, copies) for x in (sd, 1.0 / copies))
+            sums = np.repeat(sums, copies, axis=1) if weighted else sums
             first = np.cumsum(copies) - copies
             # The first of the two lies below the mean.
             sd[first] *= -1.0
