@@ -128,12 +128,12 @@ class HeldRows:
             return
         values = np.concatenate([part[2] for part in parts], axis=1)
         cell = np.concatenate([part[0] for part in parts])
-        first = np.concatenate([part[1] for part in parts])
+        inside = np.concatenate([part[1] for part in parts])
         order = np.argsort(cell, kind="stable")
         cell = cell[order]
         starts_of = np.flatnonzero(np.diff(cell, prepend=-1))
         self.cell = cell[starts_of]
-        self.parent = self._parents.of(first[order][starts_of])[0]
+        self.parent = self._parents.of(inside[order][starts_of])[0]
         added = np.add.reduceat(values[:, order], starts_of, axis=1)
         self.count, self.sums = added[0], added[1:]
 

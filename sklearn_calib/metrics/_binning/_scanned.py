@@ -71,7 +71,7 @@ class ScanReader:
 
     def _read_sums(self, bits: int) -> None:
         make = partial(BucketSums, Buckets(bits), self._scan.weighted)
-        self._take_sums(self._scan.reduce(make, "sums of buckets"))
+        self._take_sums(self._scan._reduce(make, "sums of buckets"))
 
     def _take_sums(self, sums: BucketSums) -> None:
         self._buckets, weighted = sums.buckets, self._scan.weighted
@@ -109,7 +109,7 @@ class ScanReader:
             rows = self.open_rows(rules, attempt)
             if rows is None:
                 break
-            self.accept(self._scan.reduce(rows, "queries at the edges of bins"))
+            self.accept(self._scan._reduce(rows, "queries at the edges of bins"))
         return self.ordered
 
     def open_rows(self, rules: tuple[Rule, ...], attempt: int) -> partial[ExactRows] | None:
@@ -131,9 +131,8 @@ class ScanReader:
                 if inner > 1:
                     inside = _around(inside, pool.lump & held, 4**inner)
                 self._laid_out[self._run_cell[inside]] = True
-                # Nothing of what is made anew is held while it is made.
-                self._ordered = None
-                del pool, is_touched, touched, open_runs, held, inside
+                # What is made anew is not held while it is made.
+                self._ordered = pool = None
                 continue
             if attempt > 1:
                 # What was read did not settle it: look further around.
@@ -143,7 +142,7 @@ class ScanReader:
             if room[-1] <= self._most_held or self._buckets.bits >= _MOST_BITS:
                 break
             self._read_sums(min(_MOST_BITS, self._buckets.bits + 2))
-        if len(self._held) > self._most_held:
+        if len(self._held) > self._most_held and pool is not None:
             self._held.keep(np.unique(pool.bucket[touched]))
             self._read = np.isin(self._bucket, self._held.parent)
             self._lay_out()
@@ -423,8 +422,8 @@ def label_parts(
     All labels share the passes. `rule` says how the queries of a label will be
     cut, so that what it needs is read for all of them at once.
     """
-    if "labels" not in scan.cache:
-        found: _LabelSums = scan.reduce(partial(_LabelSums, scan.weighted), "sums of labels")
+    if "labels" not in scan._cache:
+        found: _LabelSums = scan._reduce(partial(_LabelSums, scan.weighted), "sums of labels")
         parts: dict[Any, Queries | QueryScan] = {}
         for name in sorted(found.sums, key=_sortable):
             sums = found.sums[name]
@@ -434,14 +433,14 @@ def label_parts(
             part = scan.where(label=name)
             part.n_rows = sums.n_rows
             if sums.n_used:
-                part.cache["reader"] = ScanReader(part, sums)
+                part._cache["reader"] = ScanReader(part, sums)
             parts[name] = part
-        scan.cache["labels"] = parts
-    parts = scan.cache["labels"]
+        scan._cache["labels"] = parts
+    parts = scan._cache["labels"]
     readers = {
-        name: part.cache["reader"]
+        name: part._cache["reader"]
         for name, part in parts.items()
-        if isinstance(part, QueryScan) and "reader" in part.cache
+        if isinstance(part, QueryScan) and "reader" in part._cache
     }
     for attempt in itertools.count():
         makers = {}
@@ -451,7 +450,7 @@ def label_parts(
                 makers[name] = rows
         if not makers:
             break
-        read: _LabelRows = scan.reduce(partial(_LabelRows, makers), "edges of bins of labels")
+        read: _LabelRows = scan._reduce(partial(_LabelRows, makers), "edges of bins of labels")
         for name, rows_of_label in read.rows.items():
             readers[name].accept(rows_of_label)
     return list(parts.items())
@@ -460,7 +459,7 @@ def label_parts(
 def used(part: Queries | QueryScan) -> bool:
     """Whether any query of a label has a weight above zero."""
     if isinstance(part, QueryScan):
-        return "reader" in part.cache
+        return "reader" in part._cache
     return part.sample_weight is None or bool(part.sample_weight.any())
 
 
@@ -470,7 +469,7 @@ def _sortable(name: Any) -> tuple[str, Any]:
 
 def reader_of(scan: QueryScan, *, fine: bool = False) -> ScanReader:
     """Return what was read of a scan; the first call reads it."""
-    if "reader" not in scan.cache:
-        scan.cache["reader"] = ScanReader(scan, fine=fine)
-    reader: ScanReader = scan.cache["reader"]
+    if "reader" not in scan._cache:
+        scan._cache["reader"] = ScanReader(scan, fine=fine)
+    reader: ScanReader = scan._cache["reader"]
     return reader
