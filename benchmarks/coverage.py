@@ -6,6 +6,7 @@ its own. A cell that falls under 94 % is measured again with four times as many 
 the fresh ones count: so the least of many cells is not the unluckiest of them. Run with
 
     python benchmarks/coverage.py --out benchmarks/results/coverage.json
+    python benchmarks/coverage.py --again 0.935 --replications 1000 --out ...  # the lowest, closely
 
 and with --quick for a rough look.
 """
@@ -16,7 +17,7 @@ import argparse
 import json
 import time
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -225,23 +226,23 @@ def replicate(cell: dict[str, Any], error: float, rng: Rng, rivals: bool) -> dic
     return out
 
 
-def measure(cell: dict[str, Any], replications: int) -> dict[str, Any]:
-    """Simulate one cell."""
+def measure(
+    cell: dict[str, Any], replications: int, stages: Sequence[int] = (0, 1)
+) -> dict[str, Any]:
+    """Simulate one cell; each stage has samples of its own."""
     error = true_error(cell)
     rivals = cell["variant"] == "plain" and cell["n"] == 300
     key = zlib.crc32(repr(sorted(cell.items())).encode())
-    for stage in (0, 1):
+    means: dict[str, float] = {}
+    for stage in stages:
         rng = np.random.default_rng([key, stage])
-        number = replications * (4 if stage else 1)
+        number = replications * (4 if stage == 1 else 1)
         rows = [
             replicate(cell, error, rng, rivals and not stage and k < RIVALS) for k in range(number)
         ]
-        if stage == 0:
-            means = {
-                name: float(np.mean([row[name] for row in rows if name in row])) for name in rows[0]
-            }
-        else:
-            means |= {name: float(np.mean([row[name] for row in rows])) for name in rows[0]}
+        means |= {
+            name: float(np.mean([row[name] for row in rows if name in row])) for name in rows[0]
+        }
         if means["score"] >= 0.94:
             break
     estimates = [row["estimate"] for row in rows]
@@ -278,6 +279,9 @@ def main() -> None:
     parser.add_argument("--replications", type=int, default=250)
     parser.add_argument("--n-jobs", type=int, default=2)
     parser.add_argument("--only", default="", help="variants whose name begins so")
+    parser.add_argument(
+        "--again", type=float, default=None, help="only cells below it in --out, with fresh samples"
+    )
     parser.add_argument("--out", type=Path, default=None, help="other variants are left there")
     arguments = parser.parse_args()
     replications = 60 if arguments.quick else arguments.replications
@@ -290,14 +294,19 @@ def main() -> None:
     every = list(cells(arguments.quick))
     todo = [cell for cell in every if cell["variant"].startswith(arguments.only)]
     kept: list[dict[str, Any]] = []
-    if arguments.only and arguments.out:
+    if (arguments.only or arguments.again) and arguments.out:
         kept = json.loads(arguments.out.read_text())
+    stages: Sequence[int] = (0, 1)
+    if arguments.again:
+        low = {name(row) for row in kept if row["score"] < arguments.again}
+        todo = [cell for cell in todo if name(cell) in low]
+        stages = (2,)
     rows: list[dict[str, Any]] = []
     # In parts, so that progress is seen and kept.
     for first in range(0, len(todo), 54):
         part = todo[first : first + 54]
         rows += Parallel(n_jobs=arguments.n_jobs)(
-            delayed(measure)(cell, number(cell)) for cell in part
+            delayed(measure)(cell, number(cell), stages) for cell in part
         )
         done = len(rows) / len(todo)
         spent = time.perf_counter() - start
@@ -307,14 +316,16 @@ def main() -> None:
     print(summary(rows))
 
 
+def name(row: dict[str, Any]) -> tuple[object, ...]:
+    """Return what a cell and its row share."""
+    return tuple(row.get(key) for key in ("variant", "law", "truth", "n", "dependence", "shared"))
+
+
 def save(path: Path, every: list[dict[str, Any]], rows: list[dict[str, Any]]) -> None:
     """Write the rows in the order of the cells; of two for one cell, the later counts."""
-
-    def name(row: dict[str, Any]) -> tuple[object, ...]:
-        keys = ("variant", "law", "truth", "n", "dependence", "shared")
-        return tuple(row.get(key) for key in keys)
-
-    found = {name(row): row for row in rows}
+    found: dict[tuple[object, ...], dict[str, Any]] = {}
+    for row in rows:
+        found[name(row)] = found.get(name(row), {}) | row
     text = ",\n".join(json.dumps(found[name(cell)]) for cell in every if name(cell) in found)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f"[\n{text}\n]\n")

@@ -132,7 +132,7 @@ def draw_consistency(y_test, predictions):
     return figure
 
 
-def simulate_intervals(n_samples=40, n_queries=2000):
+def simulate_intervals(n_samples=100, n_queries=2000):
     """Print how often each interval holds the truth, and draw all of them."""
     methods = {
         "Algorithm 2": {"method": "sampling", "bin_size": 100, "n_resamples": 1000},
@@ -145,9 +145,8 @@ def simulate_intervals(n_samples=40, n_queries=2000):
     figure, axes = plt.subplots(
         2, 2, figsize=(9, 6), layout="constrained", sharex=True, sharey="row"
     )
-    print(
-        f"  {n_samples} simulated samples of {n_queries:,} queries; intervals that hold the truth:"
-    )
+    print(f"  {n_samples} simulated samples of {n_queries:,} queries")
+    print("  95% intervals that hold the truth:")
     for row, (law, options) in enumerate(laws.items()):
         samples = [make_queries(n_queries, random_state=i, **options) for i in range(n_samples)]
         truth = samples[0].error
@@ -159,11 +158,11 @@ def simulate_intervals(n_samples=40, n_queries=2000):
                 ]
             )
             holds = (limits[:, 0] <= truth) & (truth <= limits[:, 1])
-            print(f"    {law:<22} {method:<17} {holds.sum():>2} of {n_samples}")
+            print(f"    {law:<22} {method:<17} {holds.sum():>3} of {n_samples}")
             ax = axes[row, column]
             for kept, colour in ((True, BLUE), (False, ORANGE)):
                 at = np.flatnonzero(holds == kept)
-                ax.vlines(at, *limits[at].T, color=colour, linewidth=2)
+                ax.vlines(at, *limits[at].T, color=colour, linewidth=1.2)
             ax.axhline(truth, color=GREY, linewidth=1, linestyle="--")
             ax.set_title(
                 f"{method}: {law}\n{holds.sum()} of {n_samples} hold the truth", fontsize=10
@@ -294,7 +293,7 @@ def main():
     section("5. What the estimators see when the truth is known")
     figure = simulate_intervals()
     print()
-    save(figure, folder, "known_truth.png", "80 intervals of each kind, and the truth")
+    save(figure, folder, "known_truth.png", "200 intervals of each kind, and the truth")
 
     section("6. Taggers: probabilities of tags, exactly")
     figure = measure_taggers()

@@ -44,7 +44,7 @@ def check_output(
             raise FileError(f"{option} {path} is one of the files that are read.")
     if not force and path.is_file() and not _may_be_replaced(path):
         raise FileError(
-            f"{option} {path} is there already, and sklearn-calib did not write it. Pass "
+            f"{option} {path} is there already, and is not a page of sklearn-calib. Pass "
             f"{forced} to replace it, or name another file."
         )
 

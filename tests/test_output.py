@@ -53,7 +53,7 @@ def test_files_of_others_are_left_alone(tmp_path, capsys):
     out.write_text("<html>years of work")
     arguments = ("--pos-label", "yes", "--out", str(out))
     assert run(path, *arguments) == 2
-    assert "sklearn-calib did not write it. Pass --force" in capsys.readouterr().err
+    assert "is not a page of sklearn-calib. Pass --force" in capsys.readouterr().err
     assert out.read_text() == "<html>years of work"
     assert run(path, *arguments, "--force") == 0
     page = out.read_text()

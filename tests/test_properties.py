@@ -43,6 +43,10 @@ def queries(draw, min_size=1, max_size=40, ties=True):
     return np.array(y), np.array(q)
 
 
+# Predictions are drawn blindly: some are taken for decisions.
+pytestmark = pytest.mark.filterwarnings("ignore:y_prob holds only 0 and 1")
+
+
 @given(queries(), SIZES, st.randoms(use_true_random=False))
 def test_row_order_never_matters(data, beta, random):
     y, q = data
@@ -135,7 +139,6 @@ def test_labels_may_be_shuffled_inside_a_bin(data, beta, random):
     assert error(shuffled, q, beta) == pytest.approx(error(y, q, beta), abs=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore:y_prob holds only 0 and 1")
 @given(st.lists(st.integers(0, 1), min_size=1, max_size=30), SIZES)
 def test_certain_and_right_has_no_error(y, beta):
     assert error(y, np.array(y, dtype=float), beta) == 0.0
@@ -394,7 +397,6 @@ def exact_samples(draw):
     return y, q, options
 
 
-@pytest.mark.filterwarnings("ignore:y_prob holds only 0 and 1")
 @given(exact_samples(), st.sampled_from([0.5, 0.8, 0.9, 0.95, 0.99]))
 def test_interval_excludes_zero_exactly_when_its_test_rejects(data, level):
     y, q, options = data
@@ -402,7 +404,6 @@ def test_interval_excludes_zero_exactly_when_its_test_rejects(data, level):
     assert (result.confidence_interval.low > 0.0) == (result.pvalue < 1.0 - level)
 
 
-@pytest.mark.filterwarnings("ignore:y_prob holds only 0 and 1")
 @given(exact_samples())
 def test_interval_is_the_same_for_swapped_classes(data):
     y, q, options = data
@@ -413,7 +414,6 @@ def test_interval_is_the_same_for_swapped_classes(data):
     assert two.pvalue == pytest.approx(one.pvalue, abs=1e-7)
 
 
-@pytest.mark.filterwarnings("ignore:y_prob holds only 0 and 1")
 @settings(max_examples=60)
 @given(
     exact_samples(),

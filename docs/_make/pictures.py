@@ -77,7 +77,7 @@ def measure():
         ax.annotate(
             f"{found.error:.3f} [{low:.3f}, {high:.3f}]",
             (high if far else low, row),
-            (0, 4),
+            (0 if far else 3, 4),  # beside the axis, not on it
             textcoords="offset points",
             ha="right" if far else "left",
             fontsize="x-small",

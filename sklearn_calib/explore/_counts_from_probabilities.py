@@ -194,7 +194,7 @@ def _periods(
                     "for each row."
                 )
             return None, *span(["all"] * n, None, names)
-        check_period(period)
+        check_period(period, other="an array with one period for each row")
         found = [
             period_of(None, as_date(date, f"Row {number}"), period, name=f"Row {number}")
             for number, date in enumerate(_column(dates, n, "dates"))

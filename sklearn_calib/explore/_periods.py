@@ -28,14 +28,14 @@ class UndatedError(ValueError):
     """A document has no date, or one that is too coarse for the period."""
 
 
-def check_period(period: Period) -> Period:
-    """Refuse a period that is neither known nor callable."""
+def check_period(period: Period, other: str = "a function of a document") -> Period:
+    """Refuse a period that is neither known nor callable; `other` is what else it may be."""
     known = period is None or callable(period) or (isinstance(period, str) and period in PERIODS)
     if not known:
         names = ", ".join(f"{letter!r} ({name})" for letter, name in PERIODS.items())
         raise ValueError(
             f"period={period!r} is not known; it should be one of {names}, None for a single "
-            "period, or a function of a document."
+            f"period, or {other}."
         )
     return period
 

@@ -203,20 +203,32 @@ def on_dask(
     sent: dict[Future, Batch] = {}
     running = as_completed()
     suspects: list[Batch] = []
-    cancelled = 0
+    resent = 0  # since anything was done
 
     def submit(batch: Batch) -> None:
         future = client.submit(_call, shared, batch, pure=False)
         sent[future] = batch
         running.add(future)
 
+    def send_task_again(error: Exception) -> None:
+        nonlocal shared, resent
+        resent += 1
+        if resent == _TRIES * at_once:
+            raise error
+        if shared.cancelled() or shared.status == "error":
+            shared = send_task()
+
     def alone(one: Numbered) -> list[Outcome]:
-        for _ in range(2):
+        ended = 0
+        while ended < 2:
             try:
                 return client.submit(_call, shared, [one], pure=False).result()
             except KilledWorker as error:
-                if error.allowed_failures > 0:  # then the scheduler has tried it again itself
-                    break
+                if error.task == shared.key:  # no document is to blame
+                    send_task_again(error)
+                    continue
+                # Above 0, the scheduler has tried it again itself.
+                ended += 2 if error.allowed_failures > 0 else 1
         return [task.lost(one)]
 
     while True:
@@ -227,17 +239,17 @@ def on_dask(
             batch = sent.pop(future)
             try:
                 found = future.result()
-            except KilledWorker:
-                suspects.append(batch)
-            except CancelledError:  # the cluster was started anew
-                cancelled += 1
-                if cancelled == _TRIES * at_once:
-                    raise
-                if shared.cancelled():
-                    shared = send_task()
+            except KilledWorker as error:
+                if error.task == future.key:
+                    suspects.append(batch)
+                else:  # a worker was lost while it took the task itself
+                    send_task_again(error)
+                    submit(batch)
+            except CancelledError as error:  # the cluster was started anew
+                send_task_again(error)
                 submit(batch)
             else:
-                cancelled = 0
+                resent = 0
                 yield from found
         elif suspects:
             for one in (one for batch in suspects for one in batch):

@@ -175,8 +175,9 @@ def label_calibration(
         `y_true`. A true class that is missing here gets a row as well: the
         model gave it probability 0.
     by : array-like of shape (n_samples,), default=None
-        The slice of each row, such as a region, an age group or a genre. There
-        is one row per slice then, over all classes.
+        The slice of each row, such as a region, an age group or a genre; with
+        queries, the slice of each query. The table has one row per slice then,
+        over all classes.
     adjust : {"holm", "benjamini-hochberg", None}, default="holm"
         How p-values are adjusted for their number. "holm" keeps the chance of
         any false alarm at 5 %; "benjamini-hochberg" keeps the expected share
@@ -241,8 +242,10 @@ def label_calibration(
         parts = label_parts(queries, lambda ordered: inference_rule(ordered, bin_size, n_bins))
         return _table(parts, maker, adjust, check_generator(random_state))
     if by is not None:
-        n_rows = len(queries) if isinstance(y_true, Queries) else len(check_array_like(y_prob, ""))
-        queries = queries.with_labels(np.repeat(_slices(by, n_rows), len(queries) // n_rows))
+        given = isinstance(y_true, Queries)
+        n_rows = len(queries) if given else len(check_array_like(y_prob, ""))
+        slices = _slices(by, n_rows, "queries" if given else "rows")
+        queries = queries.with_labels(np.repeat(slices, len(queries) // n_rows))
     if queries.labels is None:
         raise ValueError(
             "There is one probability per row, and so a single question. Pass a matrix with one "
@@ -302,12 +305,14 @@ def _counts(part: Queries | QueryScan) -> tuple[int, int, float, float]:
     return count, part.n_rows or len(ordered), float(np.dot(rows, ordered.q)), gap
 
 
-def _slices(by: ArrayLike, n_rows: int) -> Array:
-    """Return the slice of each row; a missing value is a slice of its own."""
+def _slices(by: ArrayLike, n_rows: int, things: str) -> Array:
+    """Return the slice of each row or query; a missing value is a slice of its own."""
     values = check_array_like(by, "by")
     if values.ndim != 1 or len(values) != n_rows:
+        hint = " What is known by group is known by query as values[queries.group]."
         raise ValueError(
-            f"by must have one entry for each of the {n_rows} rows; got shape {values.shape}."
+            f"by must have one entry for each of the {n_rows} {things}; got shape {values.shape}."
+            + (hint if things == "queries" else "")
         )
     missing = np.array([is_missing(value) for value in values.tolist()], dtype=bool)
     if not missing.any():

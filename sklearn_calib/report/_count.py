@@ -68,7 +68,9 @@ def add_count(commands: Any) -> None:
     command.add_argument("--out", type=Path, metavar="FILE", help="write a page of HTML")
     command.add_argument("--csv", type=Path, metavar="FILE", help="write the counts as a table")
     command.add_argument(
-        "--force", action="store_true", help="replace files that are there already"
+        "--force",
+        action="store_true",
+        help="replace files that are there already and are not pages of sklearn-calib",
     )
     _add_rule(command.add_argument_group("the rule"))
     _add_counting(command.add_argument_group("counting"))
@@ -222,6 +224,8 @@ def count(options: argparse.Namespace) -> None:
         plan, corrected = _reading(options, posterior)
         shown = posterior if corrected is None else corrected
         print(printable(repr(shown), keep="\n"))  # the most common keys, where there are many
+        if corrected is not None:
+            print(printable(corrected.summary().findings, keep="\n"))
         _write(options, corpus, rule, model, posterior, plan, corrected)
 
 

@@ -650,7 +650,8 @@
         + "documents that somebody picked would bias the counts."),
       progress, make("div", {class: "where"},
         make("button", {type: "button", class: "main", id: "next", onclick: nextToRead}, "Next to read"), saveButton),
-      make("p", {class: "soft"}, "Then, in Python: ", make("code", {}, 'posterior.corrected(plan.answered("answers.csv"))')),
+      make("p", {class: "soft"}, "Then, in Python: ", make("code", {}, 'posterior.corrected(plan.answered("answers.csv"))'),
+        "; or, on the command line, the same plan and ", make("code", {}, "--answers answers.csv"), " in place of ", make("code", {}, "--read"), "."),
       planList);
   } else {
     reading.append(make("p", {class: "soft"}, "To correct the counts by reading, draw a plan with ",

@@ -126,6 +126,8 @@ def test_dates_become_periods():
     assert post.period_labels == ["2003-Q1", "2003-Q2"]
     with pytest.raises(ValueError, match="needs the dates of the rows"):
         counts_from_probabilities([0.5], period="Q")
+    with pytest.raises(ValueError, match=r"'month' is not known; .* one period for each row"):
+        counts_from_probabilities([0.5], period="month", dates=["2003-01-01"])
     with pytest.raises(ValueError, match="dates are of use where period is a letter"):
         counts_from_probabilities([0.5], period=["a"], dates=dates[:1])
 

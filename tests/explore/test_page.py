@@ -39,7 +39,9 @@ def test_files_of_others_are_left_alone(tmp_path):
     assert COUNTS.to_html(str(path), title="Again") == path
     assert path.read_text() != first
     path.write_text("<html>years of work")
-    with pytest.raises(ValueError, match=r"did not write it\. Pass force=True to replace it"):
+    with pytest.raises(
+        ValueError, match=r"is not a page of sklearn-calib\. Pass force=True to replace it"
+    ):
         COUNTS.to_html(path)
     assert path.read_text() == "<html>years of work"
     COUNTS.to_html(path, force=True)

@@ -3,12 +3,14 @@
 import os
 import sys
 import time
+from functools import partial
 
 import numpy as np
 import pytest
 
 from sklearn_calib.datasets import make_event_corpus
-from sklearn_calib.explore import AgentRule, count_corpus, country_lexicon
+from sklearn_calib.explore import AgentRule, _workers, count_corpus, country_lexicon
+from sklearn_calib.explore._workers import _Packed
 from tests.explore.clusters import dask_client
 
 CORPUS = make_event_corpus(40, random_state=1)
@@ -100,6 +102,22 @@ def test_a_document_that_ends_the_workers_of_a_cluster(whole):
     config = {"distributed.scheduler.allowed-failures": 0}
     with dask_client(n_workers=2, threads_per_worker=1, config=config) as client:
         check_a_deadly_document(whole, client=client)
+
+
+def packed_the_second_time(folder, name, data):
+    if not (folder / "first").exists():
+        (folder / "first").touch()
+        os._exit(1)
+    return _Packed(name, data)
+
+
+def test_a_worker_is_lost_with_the_task_itself(whole, tmp_path, monkeypatch):
+    # The batches that waited for the task are not to blame.
+    monkeypatch.setattr(_workers, "_Packed", partial(packed_the_second_time, tmp_path))
+    config = {"distributed.scheduler.allowed-failures": 0}
+    with dask_client(n_workers=2, threads_per_worker=1, config=config) as client:
+        same(whole, count_corpus(CORPUS.X, CORPUS.model, RULE, client=client, **OPTIONS))
+    assert (tmp_path / "first").exists()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")

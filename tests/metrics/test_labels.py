@@ -85,6 +85,9 @@ def test_slices():
     assert label_calibration(y, q, by=ages).labels.tolist() == ["30.0", "missing"]
     with pytest.raises(ValueError, match="by must have one entry for each of the 3000 rows"):
         label_calibration(y, q, by=region[:5])
+    by_group = r"for each of the 3000 queries; got shape \(5,\)\. What is known by group"
+    with pytest.raises(ValueError, match=by_group):
+        label_calibration(Queries(y, q), by=region[:5])
 
 
 def test_rows_that_can_tell_little_say_so():

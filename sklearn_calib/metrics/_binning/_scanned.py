@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_calib._validation import Array
+from sklearn_calib._validation import LARGEST_WEIGHT, Array
 from sklearn_calib.metrics._binning._buckets import POWERS, Buckets, BucketSums, ExactRows
 from sklearn_calib.metrics._binning._held_rows import HeldRows
 from sklearn_calib.metrics._binning._rules import Rule
@@ -81,7 +81,7 @@ class ScanReader:
                 if sums.n_rows
                 else "The scan has no rows: at least one query is needed."
             )
-        if weighted and not 2.0**-60 <= sums.largest_weight <= 2.0**60:
+        if weighted and abs(math.frexp(sums.largest_weight)[1]) > LARGEST_WEIGHT:
             raise ValueError(
                 f"The largest weight is {sums.largest_weight:g}; powers of such weights are beyond "
                 "what a float can hold. Only ratios of weights count: divide them by the largest."

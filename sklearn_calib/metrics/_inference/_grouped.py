@@ -233,11 +233,12 @@ def grouped_moments(form: PairForm, null_variance: Array) -> ResidualMoments:
     mixed_pairs = float(form.factor @ (inner.multiply(centred_inner) @ form.factor))
     mixed_pairs -= float(np.sum(np.square(mixed_self)))
     linear = 4.0 * (float(np.sum(np.square(mixed_rows))) - mixed_pairs)
-    spread = n * _composition_variance(form, centred_inner.diagonal()) / t**2 if t > 0.0 else 0.0
+    spread = n * _composition_variance(form, centred_inner.diagonal()) / t**2 if t**2 > 0.0 else 0.0
 
     # The same for an error in proportion to the null variance.
     v0 = null_variance
-    scale = float(np.dot(form.share, v0**2)) or 1.0
+    scale = float(np.dot(form.share, v0**2))
+    scale = scale if scale**2 > 0.0 else 1.0
     step = form.share / form.bin_weight * v0
     once = inner @ step
     # An error of one sign adds up over a group whose residuals vary together, and

@@ -207,6 +207,8 @@ def residual_moments(bins: BinnedQueries) -> ResidualMoments:
     pairs = _pairs(w[1], w[2])
     per_pair = pair_factor(w[1], w[2])
     square = float(debiased_square(s[1, 1], s[2, 2], per_pair))
+    if abs(square) <= 1e-14 * float(np.dot(s[2, 2], per_pair)):
+        square = 0.0  # a difference of equal sums, but for rounding
 
     v1, v2, v3, m1, m2, plain = null
     null_variance = float(np.sum(per_pair**2 * 2.0 * _pairs(v1, v2)))
@@ -243,7 +245,7 @@ def residual_moments(bins: BinnedQueries) -> ResidualMoments:
         variance=variance,
         third=third,
         linear=linear,
-        spread=fourth / spread_square - 1.0 if square > 0.0 else 0.0,
+        spread=fourth / spread_square - 1.0 if min(square, spread_square) > 0.0 else 0.0,
         mean_variance=linear * n / 4.0,
         null_mean_variance=float(np.dot(share, v0**3)) / null_scale,
         mean_square_variance=float(np.dot(share, variance_error * within)),

@@ -26,6 +26,10 @@ from sklearn_calib.metrics._inference._surprises import draw_surprises, expected
 _ACCURATE = 0.7
 MOST_SKEWNESS = 2.0
 
+# Predictions below it are taken for 0, and a T that varies no more for one that does not: products
+# of smaller numbers are lost to rounding.
+_CERTAIN = 1e-50
+
 _SEED = 2015
 _RESAMPLES = 999
 
@@ -57,6 +61,12 @@ def skewed_score(x: float, skewness: float) -> float:
     return 6.0 / skewness * (root - 1.0) + skewness / 6.0
 
 
+def skewness_of(third: float, variance: float) -> float:
+    """Return the skewness of a law, or 0 where its variance is lost to rounding."""
+    scale = variance**1.5
+    return third / scale if scale > 0.0 else 0.0
+
+
 def skewed_quantile(score: float, skewness: float) -> float:
     """Return the x that has this score: the inverse of `skewed_score`."""
     skewness = min(max(skewness, -MOST_SKEWNESS), MOST_SKEWNESS)
@@ -74,7 +84,7 @@ def null_score(bins: BinnedQueries, moments: ResidualMoments, form: PairForm | N
     if _impossible(bins):
         return math.inf
     sd = math.sqrt(moments.null_variance)
-    if sd == 0.0:
+    if sd < _CERTAIN:
         return math.inf if moments.square > 1e-12 else -math.inf
     if form is None:
         return _single_score(bins, moments, sd)
@@ -91,7 +101,7 @@ def null_score(bins: BinnedQueries, moments: ResidualMoments, form: PairForm | N
 
 def _single_score(bins: BinnedQueries, moments: ResidualMoments, sd: float) -> float:
     """Return the score where each query is a unit."""
-    skewness = moments.null_third / sd**3
+    skewness = skewness_of(moments.null_third, moments.null_variance)
     approximate = skewed_score(moments.square / sd, skewness)
     if abs(skewness) <= _ACCURATE:
         return approximate
@@ -106,7 +116,7 @@ def _single_score(bins: BinnedQueries, moments: ResidualMoments, sd: float) -> f
 
 def _grouped_score(moments: ResidualMoments, form: PairForm, sd: float) -> float:
     """Return the score where groups are the units."""
-    skewness = moments.null_third / sd**3
+    skewness = skewness_of(moments.null_third, moments.null_variance)
     approximate = skewed_score(moments.square / sd, skewness)
     if abs(skewness) <= _ACCURATE:
         return approximate
@@ -130,11 +140,11 @@ def _score_of(pvalue: float) -> float:
 
 
 def _impossible(bins: BinnedQueries) -> bool:
-    """Whether an answer contradicts a prediction of exactly 0 or 1."""
+    """Whether an answer contradicts a prediction of 0 or 1."""
     y, q = bins.queries.y, bins.queries.q
     if bins.queries.pool is not None:
-        return bool(y[q <= 0.0].any()) or not bool(y[q >= 1.0].all())
-    return bool(y[: np.searchsorted(q, 0.0, "right")].any()) or not bool(
+        return bool(y[q <= _CERTAIN].any()) or not bool(y[q >= 1.0].all())
+    return bool(y[: np.searchsorted(q, _CERTAIN, "right")].any()) or not bool(
         y[np.searchsorted(q, 1.0) :].all()
     )
 

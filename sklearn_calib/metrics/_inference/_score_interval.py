@@ -18,7 +18,7 @@ from functools import cached_property
 from scipy import optimize, special
 
 from sklearn_calib.metrics._inference._moments import ResidualMoments
-from sklearn_calib.metrics._inference._null_law import skewed_quantile, skewed_score
+from sklearn_calib.metrics._inference._null_law import skewed_quantile, skewed_score, skewness_of
 
 # The law of T is that of the data from tau = T / _BRIDGE on, and on its way to that of perfect
 # calibration below.
@@ -30,6 +30,9 @@ _TRUST = 16.0
 
 # With groups, the upper limit allows for a skewness of T up to this: more is not estimated well.
 _MOST_UPPER_SKEWNESS = 0.5
+
+# What is smaller is lost to rounding: quantiles of t laws so far out, and squares.
+_FAR = 1e-100
 
 # A squared error that is not zero, whatever follows.
 _TINY = 1e-300
@@ -60,8 +63,8 @@ class ErrorLaw:
 
     @cached_property
     def square(self) -> float:
-        """T, or 0 where it is negative."""
-        return max(self.moments.square, 0.0)
+        """T, or 0 where it is negative or its square would be lost to rounding."""
+        return self.moments.square if self.moments.square > _FAR else 0.0
 
     @cached_property
     def trust(self) -> float:
@@ -131,7 +134,7 @@ class ErrorLaw:
             variance = self.variance(tau, z)
             away = z
             if self.grouped and variance > 0.0:
-                skewness = self.third_cumulant(tau) / variance**1.5
+                skewness = skewness_of(self.third_cumulant(tau), variance)
                 # Less where the limit lies far out, whose tail three moments do not tell.
                 most = min(_MOST_UPPER_SKEWNESS, 1.0 / z)
                 away = -skewed_quantile(-z, _clip(skewness, 0.0, most))
@@ -153,7 +156,8 @@ class ErrorLaw:
             return 0.0
         m = self.moments
         sd = math.sqrt(m.null_variance)
-        at_null = skewed_score(self.square / sd, m.null_third / sd**3) if sd > 0.0 else 0.0
+        skewness = skewness_of(m.null_third, m.null_variance)
+        at_null = skewed_score(self.square / sd, skewness) if sd > 0.0 else 0.0
         # What the true law of T at 0 takes away from the score stays away.
         shift = 0.0 if math.isinf(null_score) else null_score - at_null
 
@@ -166,7 +170,7 @@ class ErrorLaw:
             sd = math.sqrt(variance)
             if sd == 0.0:
                 return 1e3
-            plain = skewed_score((self.square - tau) / sd, third / sd**3)
+            plain = skewed_score((self.square - tau) / sd, skewness_of(third, variance))
             return min(plain + shift * (1.0 if shift < 0.0 else 1.0 - share), 1e3)
 
         if score(self.square) > z:
@@ -220,7 +224,9 @@ class ScoreInterval:
         """The score that has this p-value under the t law of the lower limits."""
         if math.isinf(self.carriers) or math.isinf(self.null_score):
             return self.null_score
-        return _quantile(self.carriers, self.pvalue)
+        # Beyond that, a t quantile grows at least as fast as the normal one.
+        beyond = max(0.0, self.null_score + float(special.ndtri(_FAR)))
+        return _quantile(self.carriers, max(self.pvalue, _FAR)) + beyond
 
     def upper(self, tail: float) -> float:
         """Return the limit that the squared error exceeds with a probability of at most `tail`."""

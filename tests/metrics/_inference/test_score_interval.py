@@ -95,3 +95,40 @@ def test_the_pvalue_of_few_groups_is_that_of_all_their_signs():
         # 999 signs were drawn; where T is hardly skewed, its law is approximated.
         assert sample.score.pvalue == pytest.approx(exact, abs=0.05)
         assert sample.score.pvalue == pytest.approx(exact, rel=0.35)
+
+
+def test_a_large_error_of_many_groups_has_a_narrow_interval():
+    # Its p-value is next to nothing, where quantiles of t laws are lost to rounding.
+    rng = np.random.default_rng(1)
+    q = rng.uniform(0.85, 0.95, 3000 * 20)
+    for rate in (0.0, 0.2, 0.6):
+        y = rng.random(len(q)) < rate
+        found = score(Queries(y, q, group=np.repeat(np.arange(3000), 20)))
+        assert found.pvalue < 1e-300
+        low, high = np.sqrt(found.limits(0.95))
+        truth = np.sqrt(np.mean(np.square(q - rate)))
+        assert low < truth < high
+        assert low == pytest.approx(truth, rel=0.05)
+
+
+@pytest.mark.parametrize("near", [1e-320, 1e-200, 1e-146, 1e-100, 1e-60])
+@pytest.mark.parametrize("group", [None, [0, 0, 1, 1, 2, 2, 3, 3]])
+def test_predictions_next_to_nothing(near, group):
+    q = np.array([0.0, 0.0, near, near, 0.0, 0.0, near, near])
+    never = score(Queries(np.zeros(8), q, group=group))
+    assert never.limits(0.95)[0] == 0.0
+    assert never.pvalue > 0.05
+    once = score(Queries([0, 0, 0, 1, 0, 0, 0, 0], q, group=group))
+    low, high = once.limits(0.95)
+    assert 0.0 <= low <= high <= 1.0
+    if group is None:
+        assert low > 0.0
+
+
+def test_weights_that_are_equal_change_nothing_but_rounding():
+    # Here T is the difference of two equal sums.
+    y, q = np.array([0, 0, 0, 1]), np.array([0.0, 0.0, 0.0, 1 / 3])
+    plain = make_sample(Queries(y, q), "auto", 1).score.limits(0.95)
+    for weight in np.linspace(0.1, 7.0, 70):
+        queries = Queries(y, q, sample_weight=np.full(4, weight))
+        assert make_sample(queries, "auto", 1).score.limits(0.95) == pytest.approx(plain)
