@@ -381,8 +381,8 @@ def scan_queries(
     Notes
     -----
     Reading Parquet and CSV files needs pyarrow
-    (``pip install sklearn-calib[parquet]``), Dask collections need Dask
-    (``pip install sklearn-calib[dask]``).
+    (``pip install "sklearn-calib[parquet]"``), Dask collections need Dask
+    (``pip install "sklearn-calib[dask]"``).
 
     Examples
     --------
