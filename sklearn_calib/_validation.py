@@ -339,21 +339,22 @@ def check_sample_weight(values: Any, n: int, *, of: str = "queries") -> Array | 
 
 
 # Powers of two: between what and what the largest weight may lie, and how much smaller others may
-# be. Sums and sixth powers are then within what a float can hold.
-_LARGEST, _SPREAD = 60, 100
+# be. Sums and sixth powers are then within what a float can hold, and fractions are not yet lost:
+# floats beyond 2 ** 53 are whole numbers, and whole weights stand for copies.
+LARGEST_WEIGHT, _SPREAD = 40, 100
 
 
 def _within_reach(weight: Array) -> Array:
     """Return weights whose powers and sums neither overflow nor vanish.
 
-    Where the largest is above 2 ** 60 or below 2 ** -60, the weights are divided
+    Where the largest is above 2 ** 40 or below 2 ** -40, the weights are divided
     by a power of two, which rounds nothing: the largest is about one then. A
     weight that is smaller by a factor of 2 ** 100 is held there: it counts for
     nothing beside the largest, and still is a query.
     """
     exponent = int(np.frexp(weight.max())[1])
     within = weight
-    if abs(exponent) > _LARGEST:
+    if abs(exponent) > LARGEST_WEIGHT:
         # In two steps, since a float does not hold 2 ** 1074.
         half = exponent // 2
         within = np.ldexp(np.ldexp(weight, -half), half - exponent)

@@ -100,7 +100,7 @@ def check_the_command(folder):
     parquet.write_bytes(b"PAR1")
     code, said = run("report", parquet, *columns)
     assert code == 2
-    assert "pip install pyarrow" in said, said
+    assert 'pip install "sklearn-calib[parquet]"' in said, said
     texts = folder / "news.jsonl"
     texts.write_text('{"text": "Iraq attacked.", "date": "2003-01-01"}\n')
     code, said = run("count", texts, "--spacy", "en_core_web_sm")

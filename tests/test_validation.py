@@ -399,14 +399,14 @@ def test_a_matrix_in_the_place_of_labels_is_recognised(labels):
         adaptive_bin_calibration_error(proba, labels)
 
 
-@pytest.mark.parametrize("scale", [5e-324, 1e-320, 1e-200, 1e-16, 1.0, 1e16, 1e200, 1.7e307])
+@pytest.mark.parametrize("scale", [5e-324, 1e-320, 1e-200, 1e-10, 1.0, 1e10, 1e200, 1.7e307])
 def test_weights_keep_their_ratios_and_stay_within_reach(scale):
     given = scale * np.array([1.0, 0.0, 10.0, 5.0])
     weight = check_sample_weight(given, 4)
     np.testing.assert_array_equal(weight / weight.max(), given / given.max())
     assert 0.0 < np.sum(weight**6) < np.inf
     # Ordinary weights are kept as they are.
-    assert (weight is given or np.array_equal(weight, given)) == (1e-18 < scale < 1e17)
+    assert (weight is given or np.array_equal(weight, given)) == (1e-12 < scale < 1e11)
 
 
 def test_a_weight_that_counts_for_nothing_is_still_above_zero():

@@ -26,7 +26,7 @@ def pyplot() -> Any:
         import matplotlib.pyplot as plt
     except ImportError:
         raise ImportError(
-            "Displays need matplotlib, which is not installed: pip install 'sklearn-calib[plot]'."
+            'Displays need matplotlib, which is not installed: pip install "sklearn-calib[plot]".'
         ) from None
     return plt
 

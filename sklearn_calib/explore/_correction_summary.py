@@ -99,7 +99,13 @@ class CorrectionSummary(Result):
         }
 
     def _sentence(self) -> str:
-        lines = [f"Totals over all periods, given the model (plain) and corrected by {self.by}."]
+        first = f"Totals over all periods, given the model (plain) and corrected by {self.by}."
+        return f"{first}\n{self.findings}"
+
+    @property
+    def findings(self) -> str:
+        """Whether the model was wrong and what more reading would bring, a line for each."""
+        lines = []
         if self.pvalue is None:
             lines.append("Too little is known to test whether the model is calibrated.")
         elif self.pvalue < 0.05:

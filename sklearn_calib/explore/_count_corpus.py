@@ -454,8 +454,11 @@ def _collect(collector: Collector, outcome: _Outcome, on_error: str) -> None:
     elif on_error == "skip":
         collector.leave_out(number, id, reason)
     else:
+        named = f"Document {id!r} (number {number})"
+        if id == f"number {number}":  # it has no name of its own
+            named = f"Document {id}"
         error = RuntimeError(
-            f"Document {id!r} (number {number}) could not be counted: {reason} Pass "
+            f"{named} could not be counted: {reason} Pass "
             "on_error='skip' to leave such documents out."
         )
         error.add_note(f"In the worker:\n{found.traceback}")

@@ -124,7 +124,7 @@ def import_pyarrow(what: str) -> Any:
         import pyarrow
     except ImportError:
         raise ImportError(
-            f"{what} needs pyarrow, which is not installed: pip install sklearn-calib[parquet]."
+            f'{what} needs pyarrow, which is not installed: pip install "sklearn-calib[parquet]".'
         ) from None
     return pyarrow
 

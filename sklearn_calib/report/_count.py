@@ -224,6 +224,8 @@ def count(options: argparse.Namespace) -> None:
         plan, corrected = _reading(options, posterior)
         shown = posterior if corrected is None else corrected
         print(printable(repr(shown), keep="\n"))  # the most common keys, where there are many
+        if corrected is not None:
+            print(printable(corrected.summary().findings, keep="\n"))
         _write(options, corpus, rule, model, posterior, plan, corrected)
 
 

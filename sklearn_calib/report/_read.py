@@ -185,7 +185,7 @@ def _read_parquet(path: Path, names: list[str]) -> dict[str, list[Any]]:
     except ImportError:
         raise FileError(
             f"{path.name}: reading Parquet needs pyarrow, which is not installed: "
-            "pip install pyarrow."
+            'pip install "sklearn-calib[parquet]".'
         ) from None
     try:
         about = parquet.read_metadata(path)

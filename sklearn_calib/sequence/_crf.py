@@ -98,8 +98,8 @@ class CRFTagger(SequenceTagger):
         With solver "lattice", stop when ten iterations have lowered the
         objective by less than this share of it: CRFsuite's own rule.
     warm_start : bool, default=False
-        With solver "lattice", begin at the weights of the fit before, which
-        makes a path over c2 cheap.
+        With solver "lattice", begin at the weights of the fit before, or where
+        the weights of the last two fits lead to: a path over c2 becomes cheap.
 
     Attributes
     ----------
@@ -268,7 +268,7 @@ class CRFTagger(SequenceTagger):
         labels = np.unique(flatten(tags))
         features, attributes = self._token_matrix(sentences)
         lengths = np.array([len(sentence) for sentence in sentences], dtype=np.intp)
-        start = self._model if self.warm_start and hasattr(self, "_parsed") else None
+        path = self._path_so_far()
         model, result = train(
             features,
             np.searchsorted(labels, flatten(tags)),
@@ -278,7 +278,7 @@ class CRFTagger(SequenceTagger):
             labels=[str(label) for label in labels],
             c2=c2,
             all_transitions=bool(self.all_possible_transitions),
-            start=start,
+            path=path,
             verbose=bool(self.verbose),
             **options,
         )
@@ -286,8 +286,19 @@ class CRFTagger(SequenceTagger):
             if hasattr(self, name):
                 delattr(self, name)
         self._parsed = model
+        self._path = [*path[-1:], (c2, model)] if self.warm_start else []
         self.n_iter_ = int(result.nit)
         self.objective_value_ = float(result.fun)
+
+    def _path_so_far(self) -> list[tuple[float, CRFModel]]:
+        """Return the penalties and models of the last two fits, if training begins at them."""
+        if not (self.warm_start and hasattr(self, "_parsed")):
+            return []
+        path: list[tuple[float, CRFModel]] = getattr(self, "_path", [])
+        if path and path[-1][1] is self._parsed:
+            return path
+        # A model of CRFsuite's, or from a pickle: where it stands on a path is not known.
+        return [(np.nan, self._model)]
 
     def _token_matrix(self, sentences: list[Any]) -> tuple[TokenMatrix, list[str]]:
         """Return the attributes of the training tokens, and their names."""
@@ -366,7 +377,8 @@ class CRFTagger(SequenceTagger):
         state = super().__getstate__()
         if "_parsed" in state and "model_" in state:
             state = {**state, "_parsed": None}
-        return state
+        # The fit before the last one only makes a path faster.
+        return {name: value for name, value in state.items() if name != "_path"}
 
     @property
     def crf_(self) -> Any:

@@ -79,7 +79,8 @@ class LatticeMarginals(Result):
         The derivative with respect to a score is a covariance under the chain,
         found by the expectation semiring of Li & Eisner (2009) in about the time
         of two forward-backward passes [1]_. The scores given to
-        `forward_backward` are read again, and must not have been changed since.
+        `forward_backward` are read again, as is `proba`: neither must have been
+        changed since.
         A forbidden state or transition has the derivative 0.
 
         References
@@ -118,7 +119,9 @@ class LatticeMarginals(Result):
                     "forward_backward."
                 )
             pair_slopes = _check_cotangent(pair_cotangent, "pair_cotangent", self.pair_proba)
-        return marginals_vjp(*self._scores, slopes, pairs=self.pairs, pair_cotangent=pair_slopes)
+        return marginals_vjp(
+            *self._scores, self.proba, slopes, pairs=self.pairs, pair_cotangent=pair_slopes
+        )
 
     def _sentence(self) -> str:
         n, k = self.proba.shape

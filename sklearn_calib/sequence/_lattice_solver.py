@@ -31,6 +31,8 @@ OBJECTIVES = ("likelihood", "marginal", "calibrated", "softmax_margin")
 # The number of past steps that L-BFGS remembers, and the number of iterations over which
 # progress is measured: CRFsuite's own.
 _MEMORY, _PERIOD = 6, 10
+# How far ahead a path is followed, in steps like the last one.
+_FURTHEST = 3.0
 # A marginal below this has no logarithm worth following.
 _LEAST = 1e-300
 _TO_INFINITY = (
@@ -107,7 +109,7 @@ class Objective:
             true = np.maximum(proba[rows, tags], _LEAST)
             slopes = np.zeros_like(proba)
             slopes[rows, tags] = -each / true
-            gradients = marginals_vjp(potentials, transitions, lengths, slopes)
+            gradients = marginals_vjp(potentials, transitions, lengths, proba, slopes)
             return -float(each @ np.log(true)), *gradients
         later = np.ones(len(tags), dtype=bool)
         later[starts_of(lengths)] = False
@@ -123,7 +125,8 @@ class Objective:
         if self.name == "calibrated" and self.strength:
             error, slopes = soft_squared_error(proba, tags, each)
             value += self.strength * error
-            extra = marginals_vjp(potentials, transitions, lengths, self.strength * slopes)
+            slopes *= self.strength
+            extra = marginals_vjp(potentials, transitions, lengths, proba, slopes)
         proba[rows, tags] -= 1.0
         if unequal is not None:
             proba *= each[:, np.newaxis]
@@ -146,16 +149,16 @@ def train(
     max_iterations: int | None,
     tol: float,
     all_transitions: bool,
-    start: CRFModel | None = None,
+    path: Sequence[tuple[float, CRFModel]] = (),
     verbose: bool = False,
 ) -> tuple[CRFModel, optimize.OptimizeResult]:
-    """Return the model with the least objective, and what the optimiser says."""
+    """Return the model with the least objective, and what the optimiser says.
+
+    `path` has the penalties and the models of the fits before, where training begins.
+    """
     k = len(labels)
     state, seen = _observed(features, tags, lengths, k, all_transitions)
     n_state = len(state)
-    first = np.zeros(n_state + int(seen.sum()))
-    if start is not None:
-        first = _known_weights(start, attributes, labels, state, seen)
     weights = np.zeros((features.n_attributes, k))
     transitions = np.zeros((k, k))
 
@@ -177,6 +180,10 @@ def train(
         gradient[n_state:] += to_transitions[seen]
         return value + c2 * float(theta @ theta), gradient
 
+    known = [
+        (penalty, _known_weights(model, attributes, labels, state, seen)) for penalty, model in path
+    ]
+    first = _start(known, c2, value_and_gradient) if known else np.zeros(n_state + int(seen.sum()))
     result = _minimise(value_and_gradient, first, max_iterations, tol, verbose)
     unpack(result.x)
     # Attributes that no training token has were only names.
@@ -206,6 +213,26 @@ def _observed(
     at = np.flatnonzero(later)
     seen[tags[at - 1], tags[at]] = True
     return state, seen
+
+
+def _start(
+    known: Sequence[tuple[float, Array]],
+    c2: float,
+    function: Callable[[Array], tuple[float, Array]],
+) -> Array:
+    """Return where to begin: at the last weights, or further on along the path, if that is lower.
+
+    The weights of a path change almost linearly with the log of the penalty.
+    """
+    penalty, last = known[-1]
+    if len(known) == 1 or not min(c2, penalty, known[-2][0]) > 0.0:
+        return last
+    step, ahead = np.log(penalty / known[-2][0]), np.log(c2 / penalty)
+    if ahead == 0.0 or not abs(ahead) <= _FURTHEST * abs(step):
+        return last
+    further = last + ahead / step * (last - known[-2][1])
+    # The fits before may have been of other data, or had another objective.
+    return min((last, further), key=lambda theta: function(theta)[0])
 
 
 def _known_weights(

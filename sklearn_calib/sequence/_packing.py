@@ -14,7 +14,7 @@ import numpy as np
 
 from sklearn_calib._validation import Array
 
-__all__ = ["Chunk", "chunks", "pair_rows", "starts_of"]
+__all__ = ["CHUNK_TOKENS", "Chunk", "chunks", "pair_rows", "starts_of"]
 
 # Small enough for the working arrays to stay in cache; measured with 47 tags.
 CHUNK_TOKENS = 4096

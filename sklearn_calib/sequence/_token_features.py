@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 import numbers
 import re
-from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
-from itertools import chain
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
@@ -44,35 +42,38 @@ _KINDS = _Kinds()
 _RUN = re.compile(r"(.)\1+", re.DOTALL)
 
 
-def _shape(word: str) -> str:
+def _shapes(words: Sequence[str]) -> list[str]:
     """Return the kinds of characters, runs of one kind as one: "McDonald-95" is XxXx-0."""
-    return _RUN.sub(r"\1", word.translate(_KINDS))
+    kinds = [word.translate(_KINDS) for word in words]
+    shape = {kind: _RUN.sub(r"\1", kind) for kind in dict.fromkeys(kinds)}
+    return [shape[kind] for kind in kinds]
 
 
-def _starts(word: str) -> list[str]:
-    return [word[:n] for n in range(1, min(4, len(word)) + 1)]
+def _lower(words: Sequence[str]) -> list[str]:
+    return [word.lower() for word in words]
 
 
-def _ends(word: str) -> list[str]:
-    return [word[-n:] for n in range(1, min(4, len(word)) + 1)]
+def _starts(words: Sequence[str]) -> list[list[str | None]]:
+    return [[word[:n] if len(word) >= n else None for word in words] for n in range(1, 5)]
+
+
+def _ends(words: Sequence[str]) -> list[list[str | None]]:
+    return [[word[-n:] if len(word) >= n else None for word in words] for n in range(1, 5)]
 
 
 # How many words are remembered before all are forgotten.
 _REMEMBERED = 2**16
 
-# Each part of a word is a function that returns its values, mostly one. Several distances ask for
-# the same parts of a word.
-PARTS: dict[str, Callable[[str], Sequence[str]]] = {
-    name: lru_cache(maxsize=2**12)(function)
-    for name, function in {
-        "w": lambda word: (word,),
-        "lower": lambda word: (word.lower(),),
-        "shape": lambda word: (_shape(word),),
-        "length": lambda word: (str(min(len(word), 12)),),
-        "prefix": lambda word: _starts(word.lower()),
-        "suffix": lambda word: _ends(word.lower()),
-        "end": lambda word: (word[-3:],),
-    }.items()
+# Each part of words is a function that returns lists with a value for each word, or None where a
+# word is too short to have one. Most parts have one list.
+PARTS: dict[str, Callable[[Sequence[str]], Sequence[Sequence[str | None]]]] = {
+    "w": lambda words: [words],
+    "lower": lambda words: [_lower(words)],
+    "shape": lambda words: [_shapes(words)],
+    "length": lambda words: [[str(min(len(word), 12)) for word in words]],
+    "prefix": lambda words: _starts(_lower(words)),
+    "suffix": lambda words: _ends(_lower(words)),
+    "end": lambda words: [[word[-3:] for word in words]],
 }
 
 
@@ -92,11 +93,18 @@ class WordFeatures:
         """Return a list of attributes for each token of each sentence."""
         check_tokens(sentences)
         items: dict[int, dict[Any, list[str]]] = {}
+        distinct = list(dict.fromkeys(flatten(sentences)))
+        values = self._values(distinct)
         for offset, parts in self.templates.items():
             at = self._prefix(offset)
             items[offset] = {
-                word: [f"{at}{part}={value}" for part in parts for value in PARTS[part](word)]
-                for word in dict.fromkeys(flatten(sentences))
+                word: [
+                    f"{at}{part}={value}"
+                    for part in parts
+                    for value in values[part][i]
+                    if value is not None
+                ]
+                for i, word in enumerate(distinct)
             }
             items[offset][None] = [f"{at}edge"]
         result = []
@@ -110,13 +118,16 @@ class WordFeatures:
             result.append(rows)
         return result
 
+    def _values(self, words: Sequence[str]) -> dict[str, list[tuple[str | None, ...]]]:
+        """Return the values of each part, word by word."""
+        parts = dict.fromkeys(chain(*self.templates.values()))
+        return {part: list(zip(*PARTS[part](words), strict=True)) for part in parts}
+
     def names(self, words: Iterable[str]) -> list[str]:
         """Return every attribute that some token with these words around it may have."""
-        distinct = list(dict.fromkeys(words))
-        every = set(chain(*self.templates.values()))
         values = {
-            part: list(dict.fromkeys(chain.from_iterable(map(PARTS[part], distinct))))
-            for part in every
+            part: [value for value in dict.fromkeys(chain(*own)) if value is not None]
+            for part, own in self._values(list(dict.fromkeys(words))).items()
         }
         found: dict[str, None] = {}
         for offset, parts in self.templates.items():
@@ -179,20 +190,40 @@ class WordColumns:
     def __init__(self, features: WordFeatures, attributes: Mapping[str, int]) -> None:
         self.n_attributes = len(attributes)
         # The values of each head: of "+1:lower", say, in "+1:lower=the".
-        heads: dict[str, dict[str, int]] = {}
+        heads: dict[str, dict[str | None, int]] = {}
         for name, column in attributes.items():
             head, _, value = name.partition("=")
             heads.setdefault(head, {})[value] = column
         self._parts = {name: PARTS[name] for name in chain(*features.templates.values())}
-        self._places = []
-        edges = []
-        for offset, names in features.templates.items():
-            at = features._prefix(offset)
-            self._places.append([(name, heads.get(f"{at}{name}", {}).get) for name in names])
-            edge = heads.get(f"{at}edge", {}).get("")
-            edges.append([] if edge is None else [edge])
-        self._edge = _as_bytes(edges)
-        self._known: dict[str, tuple[bytes, bytes]] = {}
+        width = {name: len(part([])) for name, part in self._parts.items()}
+        # Where the columns of each distance begin, among those of a word.
+        sizes = [sum(width[name] for name in names) for names in features.templates.values()]
+        self._first = np.cumsum([0, *sizes[:-1]])
+        # The values of a part that some distance knows, numbered, with a column for each distance:
+        # a value is looked up once. The last row is that of all other values.
+        self._number: dict[str, dict[str | None, int]] = {}
+        found: dict[tuple[int, str], Array] = {}
+        for name in self._parts:
+            known = {
+                offset: heads.get(f"{features._prefix(offset)}{name}", {})
+                for offset, names in features.templates.items()
+                if name in names
+            }
+            values = dict.fromkeys(chain(*known.values()))
+            self._number[name] = dict(zip(values, range(len(values)), strict=True))
+            for offset, own in known.items():
+                columns = map(own.get, chain(values, [None]), repeat(-1))
+                found[offset, name] = np.fromiter(columns, np.intc, len(values) + 1)
+        self._places = [
+            (name, found[offset, name])
+            for offset, names in features.templates.items()
+            for name in names
+        ]
+        edge = np.full(sum(sizes), -1, dtype=np.intc)
+        for first, offset in zip(self._first, features.templates, strict=True):
+            edge[first] = heads.get(f"{features._prefix(offset)}edge", {}).get("", -1)
+        self._edge = edge.tobytes()
+        self._known: dict[str, bytes] = {}
 
     def table(self, words: Collection[str]) -> Any:
         """Return a matrix of ones: rows of each word, one for each distance, and of the edge."""
@@ -201,36 +232,38 @@ class WordColumns:
         if len(unknown) + len(known) > _REMEMBERED:
             self._known = known = {}
             unknown = list(words)
-        for word in unknown:
-            known[word] = _as_bytes(self._find(word))
-        found = [*map(known.__getitem__, words), self._edge]
-        sizes = b"".join([entry[0] for entry in found])
-        joined = b"".join([entry[1] for entry in found])
-        columns = np.frombuffer(joined, dtype=np.intc)
-        ends = np.zeros(len(sizes) + 1, dtype=np.int32)
-        np.cumsum(np.frombuffer(sizes, dtype=np.uint8), out=ends[1:])
-        shape = (len(sizes), self.n_attributes)
+        if unknown:
+            made, size = self._find(unknown).tobytes(), len(self._edge)
+            rows = (made[i : i + size] for i in range(0, len(made), size))
+            known.update(zip(unknown, rows, strict=True))
+        joined = b"".join([*map(known.__getitem__, words), self._edge])
+        found = np.frombuffer(joined, dtype=np.intc).reshape(len(words) + 1, -1)
+        there = found >= 0
+        columns = found[there]
+        sizes = np.add.reduceat(there, self._first, axis=1, dtype=np.int32)
+        ends = np.zeros(sizes.size + 1, dtype=np.int32)
+        np.cumsum(sizes, out=ends[1:])
+        shape = (sizes.size, self.n_attributes)
         return sparse.csr_matrix((np.ones(len(columns)), columns, ends), shape=shape)
 
-    def _find(self, word: str) -> list[list[int]]:
-        """Return the columns of a word at each distance; what the model lacks is left out."""
-        values = {name: part(word) for name, part in self._parts.items()}
-        if "\0" in word:
-            values = {name: list(map(_c_string, own)) for name, own in values.items()}
-        return [
-            [
-                place
-                for name, column in places
-                for value in values[name]
-                if (place := column(value)) is not None
+    def _find(self, words: Sequence[str]) -> Array:
+        """Return the columns of each word at all distances; -1 is what the model lacks."""
+        values = {name: part(words) for name, part in self._parts.items()}
+        if any("\0" in word for word in words):
+            values = {
+                name: [[v if v is None else _c_string(v) for v in each] for each in own]
+                for name, own in values.items()
+            }
+        numbers = {
+            name: [
+                np.fromiter(map(self._number[name].get, each, repeat(-1)), np.intc, len(words))
+                for each in own
             ]
-            for places in self._places
-        ]
-
-
-def _as_bytes(columns: list[list[int]]) -> tuple[bytes, bytes]:
-    """Return how many columns there are at each distance, and all of them."""
-    return bytes(map(len, columns)), array("i", chain.from_iterable(columns)).tobytes()
+            for name, own in values.items()
+        }
+        return np.column_stack(
+            [columns[each] for name, columns in self._places for each in numbers[name]]
+        )
 
 
 FEATURES = {

@@ -14,16 +14,26 @@ import numpy as np
 
 from sklearn_calib._validation import Array
 from sklearn_calib.sequence._log_recursions import log_backward, log_forward, shares
-from sklearn_calib.sequence._packing import Chunk, chunks, pair_rows, starts_of
+from sklearn_calib.sequence._packing import (
+    CHUNK_TOKENS,
+    Chunk,
+    chunks,
+    pair_rows,
+    starts_of,
+)
 from sklearn_calib.sequence._scaled_recursions import Transitions, backward, forward
 
 __all__ = ["marginals_vjp"]
+
+# More arrays are at work here than for the marginals: chunks of half the size stay in cache.
+_CHUNK_TOKENS = CHUNK_TOKENS // 2
 
 
 def marginals_vjp(
     potentials: Array,
     log_transitions: Array,
     lengths: Array,
+    proba: Array,
     cotangent: Array,
     *,
     pairs: Array | None = None,
@@ -31,8 +41,9 @@ def marginals_vjp(
 ) -> tuple[Array, Array]:
     """Return the gradients with respect to potentials and transitions.
 
-    The cotangents are the derivatives of a function with respect to the tag
-    marginals and to the marginals of chosen pairs. Everything is taken as checked.
+    `proba` has the tag marginals of these scores. The cotangents are the
+    derivatives of a function with respect to them and to the marginals of chosen
+    pairs. Everything is taken as checked.
     """
     transitions = Transitions(log_transitions)
     to_potentials = np.empty_like(potentials)
@@ -41,13 +52,13 @@ def marginals_vjp(
     if pairs is not None and pair_cotangent is not None:
         chosen = _Pairs(pairs, transitions.weights)
     starts = starts_of(lengths)
-    for chunk in chunks(lengths):
+    for chunk in chunks(lengths, _CHUNK_TOKENS):
         slopes = cotangent[chunk.rows]
         pair_slopes = None
         if chosen is not None and pair_cotangent is not None:
             pair_slopes = pair_cotangent[pair_rows(chunk)]
         found, step, flagged = _chunk_vjp(
-            chunk, potentials, transitions, slopes, chosen, pair_slopes
+            chunk, potentials, transitions, proba, slopes, chosen, pair_slopes
         )
         to_potentials[chunk.rows] = found
         to_transitions += step
@@ -87,6 +98,7 @@ def _chunk_vjp(
     chunk: Chunk,
     potentials: Array,
     transitions: Transitions,
+    proba: Array,
     slopes: Array,
     pairs: _Pairs | None,
     pair_slopes: Array | None,
@@ -98,18 +110,25 @@ def _chunk_vjp(
     no division is needed, and what is impossible adds nothing.
     """
     found = forward(chunk, potentials, transitions)
-    # What a token adds to a path's share; the backward recursion turns it into v in place.
-    with np.errstate(over="ignore"):  # of states that cannot be reached, and of flagged sentences
-        own = found.weights / found.scale[:, None]
-    if found.reach is not None:
-        own[~found.reach] = 0.0
-    gamma, v, flagged = backward(chunk, found, transitions, keep_alpha=True)
     alpha, weights = found.alpha, transitions.weights
-    if len(flagged):
+    if found.reach is None:
+        # What follows each token is known from its marginals: no backward recursion is needed.
+        # A marginal too small for a float is one that adds nothing to any derivative.
+        own, flagged = found.weights, found.flagged
+        own /= found.scale[:, None]
+        gamma = proba[chunk.rows]
+        beta = gamma / alpha
+        v = own * beta
+    else:
+        with np.errstate(over="ignore"):  # of what cannot be reached, and of flagged sentences
+            own = found.weights / found.scale[:, None]
+        own[~found.reach] = 0.0
+        gamma, v, flagged = backward(chunk, found, transitions, keep_alpha=True)
         # Whatever is wrong with a flagged sentence, it reaches no sum over the others.
         lost = np.isin(chunk.rank, flagged)
         for part in (alpha, gamma, own, v):
             part[lost] = 0.0
+        beta = np.divide(gamma, alpha, out=np.zeros_like(alpha), where=alpha > 0.0)
     n = len(chunk.sentences)
     # The rows that have a token before them come last: a slice needs no copy.
     before, later = chunk.before, slice(chunk.steps[0][1], None)
@@ -140,10 +159,7 @@ def _chunk_vjp(
         behind[start : start + end - begin] += rest @ transitions.transposed
     to_transitions = ahead[before].T @ v[later] + alpha[before].T @ v_slopes[later]
     to_transitions *= weights
-    # The share of what follows is v / own; what is impossible has no share at all.
-    possible = True if found.reach is None else own > 0.0
-    np.divide(ahead, own, out=ahead, where=possible)
-    ahead *= v
+    ahead *= beta
     alpha *= behind
     ahead += alpha
     if joint is not None and pairs is not None:

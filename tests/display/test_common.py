@@ -99,7 +99,7 @@ def test_without_matplotlib_the_error_names_the_extra(make, monkeypatch):
     for name in ("matplotlib", "matplotlib.pyplot"):
         monkeypatch.setitem(sys.modules, name, None)
     for draw in (make, display.plot):
-        with pytest.raises(ImportError, match=re.escape("pip install 'sklearn-calib[plot]'")):
+        with pytest.raises(ImportError, match=re.escape('pip install "sklearn-calib[plot]"')):
             draw()
 
 

@@ -16,7 +16,8 @@ def test_the_summary_says_how_wrong_the_model_was():
     assert summary.pvalue < 0.05
     assert summary.plain_holds[0] < 0.05
     text = str(summary)
-    assert "The model is miscalibrated" in text
+    assert text.endswith(f"read documents.\n{summary.findings}")
+    assert summary.findings.startswith("The model is miscalibrated")
     assert "too high" in text
     assert "with 200 more" in text
     widths = summary.expected_width.width[:, 0]

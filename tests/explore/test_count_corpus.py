@@ -364,7 +364,8 @@ def test_raw_texts_that_cannot_be_counted(pipeline):
         RuntimeError, match=r"'b' .number 1. could not be counted: OSError: the pars"
     ):
         count_corpus(stream, Chain(), RULE, parse=parse)
-    with pytest.raises(RuntimeError, match=r"entry 0 is a tuple. Pass parse= to count raw text"):
+    unparsed = r"^Document number 0 could not .* entry 0 is a tuple. Pass parse= to count raw text"
+    with pytest.raises(RuntimeError, match=unparsed):
         count_corpus(stream, Chain(), RULE)
 
 

@@ -146,7 +146,11 @@ def test_reading_and_correction(parsed, tmp_path, capsys):
         writer = csv.DictWriter(file, rows[0])
         writer.writeheader()
         writer.writerows({**row, "answer": "yes" if row["key"] else "no"} for row in rows)
+    capsys.readouterr()
     assert run(*options, "--plan", plan, "--answers", questions, "--csv", counts) == 0
+    said = capsys.readouterr().out
+    assert "corrected by 20 read documents" in said
+    assert "miscalibrated (p " in said
     plain = tmp_path / "plain.csv"
     assert run(*options, "--csv", plain) == 0
     assert [row["mean"] for row in table(counts)] != [row["mean"] for row in table(plain)]

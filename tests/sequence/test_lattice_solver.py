@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from sklearn_calib.sequence import CRFTagger
-from sklearn_calib.sequence._lattice_solver import OBJECTIVES, Objective
+from sklearn_calib.sequence._lattice_solver import OBJECTIVES, Objective, _start
 from tests.sequence.text import sentences
 
 
@@ -127,6 +127,41 @@ def test_warm_start_reaches_the_same_place_sooner(text):
     short = lattice(features="rich", c2=0.1, tol=1e-8, warm_start=True).fit(X[:3], y[:3])
     short.fit(X, y)
     assert short.objective_value_ == pytest.approx(cold.objective_value_, rel=1e-6)
+
+
+def test_a_path_is_followed_ahead(text):
+    X, y = text
+    options = {"features": "rich", "tol": 1e-8, "warm_start": True}
+    following = lattice(**options)
+    for c2 in (0.4, 0.3, 0.225):
+        following.set_params(c2=c2).fit(X, y)
+    # A pickle holds the last weights alone, and begins at them.
+    again = pickle.loads(pickle.dumps(following))
+    following.set_params(c2=0.17).fit(X, y)
+    again.set_params(c2=0.17).fit(X, y)
+    assert following.n_iter_ < again.n_iter_
+    cold = lattice(features="rich", tol=1e-8, c2=0.17).fit(X, y)
+    assert following.objective_value_ == pytest.approx(cold.objective_value_, rel=1e-6)
+    # Where the last two fits had other data or objectives, or the path turns, no harm is done.
+    for change in ({"c2": 0.2}, {"c2": 0.1}, {"c2": 0.0}, {"c2": 0.3}, {"objective": "marginal"}):
+        following.set_params(**change).fit(X[2:], y[2:])
+    following.set_params(objective="likelihood", c2=0.17).fit(X, y)
+    assert following.objective_value_ == pytest.approx(cold.objective_value_, rel=1e-6)
+
+
+def test_a_path_begins_at_the_better_place():
+    known = [(4.0, np.array([1.0])), (2.0, np.array([2.0]))]
+
+    def start(c2, optimum):
+        return float(_start(known, c2, lambda theta: ((theta[0] - optimum) ** 2, theta))[0])
+
+    assert start(1.0, 2.9) == 3.0
+    assert start(1.0, 2.1) == 2.0
+    assert start(4.0, 0.0) == 1.0
+    assert start(2.0, 9.0) == 2.0
+    # Too far ahead to tell, or to infinity.
+    assert start(0.1, 9.0) == start(0.0, 9.0) == 2.0
+    assert _start(known[1:], 1.0, None)[0] == 2.0
 
 
 def test_clone_pickle_and_determinism(text):

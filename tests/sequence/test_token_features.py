@@ -38,7 +38,7 @@ def test_any_mapping_is_read_as_a_dict():
 
 def test_factors_are_the_attributes():
     rich = FEATURES["rich"]
-    sentences = [["Ab1", "c", "Ab1"], ["d"], ["a\0b", "Ünï", "c"]]
+    sentences = [["Ab1", "c", "Ab1"], ["d"], ["a\0b", "Ünï", "c"], ["İz", "ß--"]]
     made = [row for rows in rich.attributes(sentences) for row in rows]
     # Without some of them, as a model lacks what training did not have.
     names = [name for name in rich.names({w for s in sentences for w in s}) if "Ab1" not in name]

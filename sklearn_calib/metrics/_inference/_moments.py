@@ -207,6 +207,8 @@ def residual_moments(bins: BinnedQueries) -> ResidualMoments:
     pairs = _pairs(w[1], w[2])
     per_pair = pair_factor(w[1], w[2])
     square = float(debiased_square(s[1, 1], s[2, 2], per_pair))
+    if abs(square) <= 1e-14 * float(np.dot(s[2, 2], per_pair)):
+        square = 0.0  # a difference of equal sums, but for rounding
 
     v1, v2, v3, m1, m2, plain = null
     null_variance = float(np.sum(per_pair**2 * 2.0 * _pairs(v1, v2)))

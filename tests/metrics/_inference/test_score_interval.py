@@ -123,3 +123,12 @@ def test_predictions_next_to_nothing(near, group):
     assert 0.0 <= low <= high <= 1.0
     if group is None:
         assert low > 0.0
+
+
+def test_weights_that_are_equal_change_nothing_but_rounding():
+    # Here T is the difference of two equal sums.
+    y, q = np.array([0, 0, 0, 1]), np.array([0.0, 0.0, 0.0, 1 / 3])
+    plain = make_sample(Queries(y, q), "auto", 1).score.limits(0.95)
+    for weight in np.linspace(0.1, 7.0, 70):
+        queries = Queries(y, q, sample_weight=np.full(4, weight))
+        assert make_sample(queries, "auto", 1).score.limits(0.95) == pytest.approx(plain)
