@@ -286,6 +286,7 @@ def main():
     print("  " + str(table).replace("\n", "\n  "))
     worst = table.labels[np.nanargmax(table.error)]
     print(f"  the digit {worst} has the largest error; low and high limit a 95% interval")
+    print("  one yes where 0 was predicted makes p tiny, and hardly moves the mean of a bin")
 
     section("4. A grid search by calibration: the same digits")
     search_by_calibration(X_digits, y_digits)

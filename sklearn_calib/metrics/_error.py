@@ -89,7 +89,9 @@ class ErrorMeasure:
     def of_scan(self, scan: QueryScan, average: str, labels: ArrayLike | None) -> float:
         """Return the error of the queries of a scan, pooled or averaged over their labels."""
         if average == "micro" and labels is None:
-            return self.of_sorted(sort_or_scan(scan))
+            # Bins as large as the standard ones are few, and asked for in rows they may be many.
+            asked = self.n_bins is not None or not isinstance(self.bin_size, str)
+            return self.of_sorted(sort_or_scan(scan, fine=asked))
         if average == "micro":
             raise TypeError(
                 "The error of a scan is over all of its queries. For some of the labels pass "

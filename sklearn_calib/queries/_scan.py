@@ -79,7 +79,7 @@ class QueryScan:
         self.labelled, self.grouped, self.weighted = labelled, grouped, weighted
         self.n_rows = source.n_rows
         self.n_passes = 0
-        self.cache: dict[str, Any] = {}
+        self._cache: dict[str, Any] = {}
         self._show = sys.stderr.isatty() if show_progress is None else show_progress
 
     def __repr__(self) -> str:
@@ -101,22 +101,12 @@ class QueryScan:
         self.n_passes += 1
         return even_chunks(self._source.chunks())
 
-    def reduce(self, make: Callable[[], Any], what: str = "") -> Any:
+    def _reduce(self, make: Callable[[], Any], what: str = "") -> Any:
         """Read all rows once, and return what a reduction makes of them.
 
-        Parameters
-        ----------
-        make : callable
-            Makes an object with the methods ``add(chunk)`` and
-            ``merge(other)``. With Dask there is one for each partition, and
-            they are merged as a tree.
-        what : str, default=""
-            What is read, for the line that shows the progress.
-
-        Returns
-        -------
-        object
-            The object, to which all chunks were added.
+        `make` makes an object with the methods ``add(chunk)`` and
+        ``merge(other)``. With Dask there is one for each partition, and they
+        are merged as a tree. `what` is for the line that shows the progress.
         """
         self.n_passes += 1
         progress = _Progress(self.n_passes, what, self.n_rows) if self._show else None
@@ -142,7 +132,7 @@ class QueryScan:
         Queries
             All queries, in the order of the source.
         """
-        found: _AllRows = self.reduce(_AllRows, "all rows")
+        found: _AllRows = self._reduce(_AllRows, "all rows")
         if not found.parts:
             raise ValueError("The scan has no rows: at least one query is needed.")
         return Queries.concat(found.parts, shared_groups=True)
@@ -164,7 +154,7 @@ class QueryScan:
         """
         size = check_integer(n, "n")
         seed = int(check_generator(random_state).integers(2**63))
-        found: _SampledRows = self.reduce(partial(_SampledRows, size, seed), "a sample")
+        found: _SampledRows = self._reduce(partial(_SampledRows, size, seed), "a sample")
         rows = found.drawn()
         if rows is None:
             raise ValueError("The scan has no rows: at least one query is needed.")
@@ -183,7 +173,7 @@ class QueryScan:
         )
         other.n_rows = self.n_rows
         # Buckets know nothing of groups, so that what was read serves both.
-        other.cache = self.cache
+        other._cache = self._cache
         return other
 
     def where(self, *, label: object) -> QueryScan:
@@ -201,7 +191,7 @@ class QueryScan:
         """
         if not self.labelled:
             raise ValueError("This scan has no labels: name their column with label=.")
-        known: dict[object, QueryScan] = self.cache.setdefault("where", {})
+        known: dict[object, QueryScan] = self._cache.setdefault("where", {})
         if label not in known:
             known[label] = QueryScan(
                 LabelSource(self._source, label),
@@ -219,9 +209,9 @@ class QueryScan:
         Queries or None
             All queries, read once and kept.
         """
-        if "small" not in self.cache:
-            self.cache["small"] = self._small()
-        small: Queries | None = self.cache["small"]
+        if "small" not in self._cache:
+            self._cache["small"] = self._small()
+        small: Queries | None = self._cache["small"]
         return small if small is None or self.grouped else small._grouped(None)
 
     def _small(self) -> Queries | None:

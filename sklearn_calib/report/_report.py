@@ -163,7 +163,7 @@ class Report(Result):
     def n_groups(self) -> int | None:
         """Number of groups; None where there are none."""
         if isinstance(self.queries, QueryScan):
-            return self.queries.cache.get("n_groups") if self.queries.grouped else None
+            return self.queries._cache.get("n_groups") if self.queries.grouped else None
         return None if self.queries.group is None else self.queries.n_groups
 
     @property

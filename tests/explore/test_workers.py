@@ -73,7 +73,7 @@ def check_a_deadly_document(whole, **workers):
 def test_a_document_that_ends_joblibs_workers(whole):
     check_a_deadly_document(whole, n_jobs=2)
     stream = [CORPUS.X[0], ends_its_process]
-    with pytest.raises(RuntimeError, match=r"number 1. could not be counted: LostWorker: the proc"):
+    with pytest.raises(RuntimeError, match=r"number 1 could not be counted: LostWorker: the proc"):
         count_corpus(stream, CORPUS.model, RULE, n_jobs=2, **OPTIONS)
 
 

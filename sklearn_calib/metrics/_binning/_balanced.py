@@ -26,6 +26,9 @@ LEAST_UNITS = 8
 # Bins are put together from so many blocks each, which are few enough to be handled one by one.
 _BLOCKS_PER_BIN = 16
 
+# Queries between the end of a bin and that of its lump for it to matter what is behind the lump.
+_WELL_WITHIN = 4
+
 
 def balanced_ends(
     queries: SortedQueries,
@@ -112,10 +115,15 @@ def runs_at_edges(
     )
     edge = np.flatnonzero(index[1:] != index[:-1])
     beside = np.clip(np.concatenate((edge - 1, edge + 1)), 0, len(ends) - 1)
-    # The run behind the end of a bin has its least prediction.
     at_end = np.searchsorted(counts, ends[edge])
-    behind = np.minimum(at_end + 1, len(runs) - 1)
-    return np.unique(np.concatenate((np.searchsorted(counts, ends[beside]), at_end, behind)))
+    # The run behind the end of a bin has its least prediction. Where the end lies well within a
+    # lump, that is in the lump as well.
+    inside = (counts[at_end] - ends[edge] > _WELL_WITHIN) & lump[at_end]
+    behind = np.minimum(at_end[~inside] + 1, len(runs) - 1)
+    found = np.zeros(len(runs), dtype=bool)
+    for some in (np.searchsorted(counts, ends[beside]), at_end, behind):
+        found[some] = True
+    return np.flatnonzero(found)
 
 
 def _information(queries: SortedQueries, by_count: bool) -> tuple[Array, float, float]:

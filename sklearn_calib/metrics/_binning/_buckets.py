@@ -31,6 +31,12 @@ _PAGE = 12
 # Rows handled at a time: their temporaries stay in cache.
 _ROWS = 32_768
 
+# Rows are looked through for equal ones when so many are waiting.
+_WAITING = 16_000_000
+
+# Rows of one prediction and answer are put together where so many of them come at a time.
+_OFTEN = 8
+
 # Powers of the weights that statistics add up.
 POWERS = (1, 2, 3, 4, 6)
 
@@ -224,7 +230,10 @@ class BucketSums:
 
 
 class ExactRows:
-    """The distinct predictions of some buckets, with sums for each answer: a reduction."""
+    """The queries of some buckets, with sums where a prediction and its answer return: a reduction.
+
+    Queries whose prediction is their own take eight bytes each, where there are no weights.
+    """
 
     def __init__(self, buckets: Buckets, wanted: Array, weighted: bool) -> None:
         self.buckets, self.weighted = buckets, weighted
@@ -234,6 +243,7 @@ class ExactRows:
         # Bits of the prediction, shifted up by one to make room for the answer.
         self.key = np.empty(0, dtype=np.int64)
         self.sums = np.zeros((1 + (len(POWERS) if weighted else 0), 0))
+        self._single: list[Array] = []
         self._parts: list[tuple[Array, Array | None]] = []
         self._waiting = 0
         self.n_rows = 0
@@ -260,47 +270,55 @@ class ExactRows:
         )
         self._parts.append((np.concatenate(keys), weight))
         self._waiting += len(self._parts[-1][0])
-        if self._waiting > max(1_000_000, len(self.key)):
+        if self._waiting > max(_WAITING // (8 if self.weighted else 1), len(self.key)):
             self.settle()
 
     def settle(self) -> None:
-        """Put rows of equal prediction and answer together."""
+        """Put rows of equal prediction and answer together, where they are many."""
         if not self._parts:
             return
-        key = np.concatenate([part[0] for part in self._parts])
         weights = [part[1] for part in self._parts if part[1] is not None]
-        self._parts, self._waiting = [], 0
+        key = _joined([part[0] for part in self._parts], self._parts)
+        self._waiting = 0
         if weights:
             weight = np.concatenate(weights)
-            values = np.stack([np.ones(len(key)), *(weight**k for k in POWERS)])
-        else:
-            key.sort()
-            starts = np.flatnonzero(np.diff(key, prepend=-1))
-            values = np.diff(starts, append=len(key)).astype(float)[None, :]
-            key = key[starts]
-        if len(self.key):
-            key = np.concatenate((self.key, key))
-            values = np.concatenate((self.sums, values), axis=1)
-        elif not weights:
-            self.key, self.sums = key, values
+            self._put_together(key, np.stack([np.ones(len(key)), *(weight**k for k in POWERS)]))
             return
-        self._put_together(key, values)
+        key.sort()
+        often = key[: 1 - _OFTEN or None] == key[_OFTEN - 1 :]
+        if often.any():
+            many = np.unique(key[: len(often)][often])
+            first, behind = (np.searchsorted(key, many, side) for side in ("left", "right"))
+            change = np.zeros(len(key) + 1, dtype=np.int8)
+            change[first] += 1
+            change[behind] -= 1
+            key = key[np.cumsum(change[:-1], dtype=np.int8) == 0]
+            self._put_together(many, (behind - first).astype(float)[None, :])
+        self._single.append(key)
 
     def _put_together(self, key: Array, values: Array) -> None:
-        if len(key) == 0:
-            return
-        order = np.argsort(key, kind="stable")
-        key = key[order]
-        starts = np.flatnonzero(np.diff(key, prepend=-1))
-        self.key, self.sums = key[starts], np.add.reduceat(values[:, order], starts, axis=1)
+        key, values = (
+            np.concatenate((self.key, key)),
+            np.concatenate((self.sums, values), axis=1),
+        )
+        self.key, self.sums = added_up(key, values)
 
     def merge(self, other: ExactRows) -> None:
         """Add the rows of other chunks."""
         self.settle()
         other.settle()
         self.n_rows += other.n_rows
-        values = np.concatenate((self.sums, other.sums), axis=1)
-        self._put_together(np.concatenate((self.key, other.key)), values)
+        self._single += other._single
+        self._put_together(other.key, other.sums)
+
+    def take_singles(self) -> Array:
+        """Return the rows that were not put together, in order, and hold them no longer."""
+        self.settle()
+        if len(self._single) == 1:
+            return self._single.pop()
+        key = _joined(self._single, self._single)
+        key.sort()
+        return key
 
     def __getstate__(self) -> dict[str, object]:
         """Send the rows, and the wanted buckets as a list."""
@@ -313,3 +331,27 @@ class ExactRows:
         self.__dict__.update(state)
         self._wanted = np.zeros(self.buckets.number, dtype=bool)
         self._wanted[self.wanted] = True
+
+
+def _joined(keys: list[Array], held: list[Any]) -> Array:
+    """Return keys one after the other, and empty the list that holds them."""
+    keys = list(keys)
+    held.clear()
+    key = np.empty(sum(map(len, keys)), dtype=np.int64)
+    # One part after the other, so that there are never two copies of all of them.
+    end = len(key)
+    while keys:
+        part = keys.pop()
+        key[end - len(part) : end] = part
+        end -= len(part)
+    return key
+
+
+def added_up(key: Array, values: Array) -> tuple[Array, Array]:
+    """Return distinct keys in order, and the sums of their values."""
+    if len(key) == 0:
+        return key, values
+    order = np.argsort(key, kind="stable")
+    key = key[order]
+    starts = np.flatnonzero(np.diff(key, prepend=-1))
+    return key[starts], np.add.reduceat(values[:, order], starts, axis=1)

@@ -97,7 +97,7 @@ class BySize:
             else:
                 weight, row = float(held[run]), float(counts[run])
         touched = np.concatenate(found) if found else np.empty(0, dtype=np.intp)
-        return _with_neighbours(queries, np.unique(touched))
+        return _with_neighbours(queries, touched)
 
 
 @dataclass(frozen=True)
@@ -187,5 +187,9 @@ def _beside(queries: SortedQueries, ends: Array) -> Array:
 def _with_neighbours(queries: SortedQueries, runs: Array) -> Array:
     """Return runs with those behind them, and the first and the last: extremes of bins."""
     last = len(queries.runs) - 1
-    near = np.concatenate((runs, runs + 1, [0, last]))
-    return np.unique(near[(near >= 0) & (near <= last)])
+    found = np.zeros(last + 2, dtype=bool)
+    found[[0, last]] = True
+    runs = runs[(runs >= 0) & (runs <= last)]
+    found[runs] = True
+    found[runs + 1] = True
+    return np.flatnonzero(found[:-1])

@@ -18,6 +18,7 @@ import numpy as np
 
 from sklearn_calib._validation import LARGEST_WEIGHT, Array
 from sklearn_calib.metrics._binning._buckets import POWERS, Buckets, BucketSums, ExactRows
+from sklearn_calib.metrics._binning._held_rows import HeldRows
 from sklearn_calib.metrics._binning._rules import Rule
 from sklearn_calib.metrics._binning._sorted import Pool, SortedQueries, sort_queries
 from sklearn_calib.queries._queries import Queries
@@ -29,17 +30,20 @@ _BITS, _MOST_BITS = 14, 18
 # Variances are kept for weights as they are, and not for their powers: buckets make up for it.
 _WEIGHTED_BITS = 2
 
-# Where there are about sqrt(N) bins, a bucket should hold no more queries than this.
-_CROWDED = 150
+# Buckets are narrow where they are no wider than this share of their least u.
+_NARROW = 2.0**-16
 
-# Queries of buckets that are read one by one, at most.
-_MOST_EXACT = 16_000_000
+# Where there are about sqrt(N) bins, a bucket should hold no more queries than this.
+_CROWDED = 300
+
+# Queries of buckets that are read one by one and held, at most.
+_MOST_HELD = 16_000_000
 
 # Buckets of an octave for each of many labels.
 _LABEL_BITS = 13
 
 # Rows of a label that are few enough to be kept, and rows of all such labels at most.
-_FEW, _MOST_HELD = 50_000, 5_000_000
+_FEW, _MOST_KEPT = 50_000, 5_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +71,7 @@ class ScanReader:
 
     def _read_sums(self, bits: int) -> None:
         make = partial(BucketSums, Buckets(bits), self._scan.weighted)
-        self._take_sums(self._scan.reduce(make, "sums of buckets"))
+        self._take_sums(self._scan._reduce(make, "sums of buckets"))
 
     def _take_sums(self, sums: BucketSums) -> None:
         self._buckets, weighted = sums.buckets, self._scan.weighted
@@ -85,9 +89,10 @@ class ScanReader:
         self._whole = sums.whole_weights
         self._one_weight = not weighted or sums.least_weight == sums.largest_weight
         self._bucket, self._count, self._sums = sums.filled()
-        self._exact = ExactRows(self._buckets, np.empty(0, dtype=np.int64), weighted)
-        # A single query is known as it is.
-        self._known = self._count.sum(axis=1) == 1
+        # Which buckets were read one by one, and in which of their cells each query is laid out.
+        self._held = HeldRows(self._buckets, weighted)
+        self._read = np.zeros(len(self._bucket), dtype=bool)
+        self._laid_out = np.zeros(0, dtype=bool)
         self._ordered: ScannedQueries | None = None
         self.__dict__.pop("_distinct", None)
 
@@ -104,31 +109,51 @@ class ScanReader:
             rows = self.open_rows(rules, attempt)
             if rows is None:
                 break
-            self.accept(self._scan.reduce(rows, "queries at the edges of bins"))
+            self.accept(self._scan._reduce(rows, "queries at the edges of bins"))
         return self.ordered
 
     def open_rows(self, rules: tuple[Rule, ...], attempt: int) -> partial[ExactRows] | None:
         """Return what makes the reduction of the rows that rules need, or None if all are known."""
-        while True:
+        for inner in itertools.count():
             pool = self.ordered.pool
             assert pool is not None
-            touched = np.unique(np.concatenate([rule.touched(self.ordered) for rule in rules]))
+            is_touched = np.zeros(len(pool.lump), dtype=bool)
+            for rule in rules:
+                is_touched[rule.touched(self.ordered)] = True
+            touched = np.flatnonzero(is_touched)
             open_runs = touched[pool.lump[touched]]
             if len(open_runs) == 0:
                 return None
+            held = self._run_cell >= 0
+            if held[open_runs].any():
+                # These were read already, and only have to be laid out.
+                inside = open_runs[held[open_runs]]
+                if inner > 1:
+                    inside = _around(inside, pool.lump & held, 4**inner)
+                self._laid_out[self._run_cell[inside]] = True
+                # What is made anew is not held while it is made.
+                self._ordered = pool = None
+                continue
             if attempt > 1:
                 # What was read did not settle it: look further around.
-                open_runs = _around(open_runs, pool.lump, 4**attempt)
+                open_runs = _around(open_runs, pool.lump & ~held, 4**attempt)
             wanted = np.unique(pool.bucket[open_runs])
             room = np.cumsum(self._distinct[np.searchsorted(self._bucket, wanted)])
-            if room[-1] <= _MOST_EXACT or self._buckets.bits >= _MOST_BITS:
+            if room[-1] <= self._most_held or self._buckets.bits >= _MOST_BITS:
                 break
             self._read_sums(min(_MOST_BITS, self._buckets.bits + 2))
-        if len(self._exact.key) > _MOST_EXACT:
-            self._forget(np.unique(pool.bucket[touched]))
+        if len(self._held) > self._most_held and pool is not None:
+            self._held.keep(np.unique(pool.bucket[touched]))
+            self._read = np.isin(self._bucket, self._held.parent)
+            self._lay_out()
         # As many as there is room for, from the left: bins depend on those before them.
-        wanted = wanted[: max(1, int(np.searchsorted(room, _MOST_EXACT, side="right")))]
+        wanted = wanted[: max(1, int(np.searchsorted(room, self._most_held, side="right")))]
         return partial(ExactRows, self._buckets, wanted, self._scan.weighted)
+
+    @property
+    def _most_held(self) -> int:
+        # With weights, a row takes seven times as much.
+        return _MOST_HELD // (4 if self._scan.weighted else 1)
 
     @cached_property
     def _distinct(self) -> Array:
@@ -146,62 +171,72 @@ class ScanReader:
 
     def accept(self, found: ExactRows) -> None:
         """Take in the queries of buckets that were read one by one."""
-        self._exact.merge(found)
-        wanted = found.wanted
-        place = np.searchsorted(self._bucket, wanted)
+        self._held.add(found)
+        self._lay_out()
+        place = np.searchsorted(self._bucket, found.wanted)
+        total = self._count.sum(axis=1)
         held = np.bincount(
-            np.searchsorted(wanted, self._buckets.of(_prediction(found.key))[0]),
-            found.sums[0],
-            len(wanted),
+            np.searchsorted(self._bucket, self._held.parent),
+            self._held.count.sum(axis=1),
+            len(total),
         )
-        if not np.array_equal(held, self._count.sum(axis=1)[place]):
+        if not np.array_equal(held[place], total[place]):
             raise RuntimeError(
                 "The scan returned other rows than before: every pass must see the same. If the "
                 "source is a function, it must return a new iterator over the same chunks each "
                 "time; if it is files, they were changed while they were read."
             )
-        self._known[place] = True
+        self._read[place] = True
         self._ordered = None
 
-    def _forget(self, in_use: Array) -> None:
-        bucket = self._buckets.of(_prediction(self._exact.key))[0]
-        keep = np.isin(bucket, in_use)
-        self._known[np.isin(self._bucket, bucket[~keep])] = False
-        self._exact.key, self._exact.sums = self._exact.key[keep], self._exact.sums[:, keep]
+    def _lay_out(self) -> None:
+        """Lay out cells of a single query only; rules will say what else they need."""
+        self._laid_out = self._held.count.sum(axis=1) == 1
 
     def _pooled(self) -> ScannedQueries:
         """Put lumps and single predictions together, in order."""
-        exact_bucket = self._buckets.of(_prediction(self._exact.key))[0]
-        read = np.zeros(len(self._bucket), dtype=bool)
-        read[np.searchsorted(self._bucket, np.unique(exact_bucket))] = True
-        lumps = self._lump_rows(np.flatnonzero(~read))
-        exact = self._exact_rows(exact_bucket)
-        place = np.concatenate((lumps.pop("place"), exact.pop("place")))
-        order = np.argsort(place, kind="stable")
+        held, laid, n_cells = self._held, self._laid_out, len(self._held.cell)
+        parent = np.searchsorted(self._bucket, held.parent)
+        # The place of a bucket, with room for its cells.
+        place = np.arange(len(self._bucket)) * (n_cells + 1)
+        at, cell = np.flatnonzero(~self._read), np.flatnonzero(~laid)
+        parts = [
+            self._lump_rows(
+                self._buckets, self._bucket[at], self._count[at], self._sums[:, at], place[at]
+            ),
+            self._lump_rows(
+                held.buckets,
+                held.cell[cell],
+                held.count[cell],
+                held.sums[:, cell],
+                place[parent[cell]] + cell + 1,
+            ),
+        ]
+        key, sums, cell = held.rows(laid)
+        parts.append(self._exact_rows(key, sums, place[parent[cell]] + cell + 1))
+        del key, sums
+        order = np.argsort(np.concatenate([part["place"] for part in parts]), kind="stable")
         rows = {}
-        for name in list(lumps):
+        for name in list(parts[0]):
             # One column at a time, so that there are never two copies of all of them.
-            rows[name] = np.concatenate((lumps.pop(name), exact.pop(name)))[order]
-        place = place[order]
+            rows[name] = np.concatenate([part.pop(name) for part in parts])[order]
         del order
-        # Rows of a run are those of one bucket, or of one prediction in it.
-        q, single = rows["q"], read[place]
+        # Rows of a run are those of one bucket or cell, or of one prediction in it.
+        place, q, single = rows.pop("place"), rows["q"], rows.pop("single")
         new = np.append(True, (place[1:] != place[:-1]) | (single[1:] & (q[1:] != q[:-1])))
         starts = np.flatnonzero(new)
-        run_place = place[starts]
-        lump = ~self._known[run_place]
-        least, behind, upper = self._buckets.range(self._bucket[run_place])
-        # None of the predictions of a lump exceeds this.
-        high = np.where(upper, 1.0 - least, np.nextafter(behind, 0.0))
+        bucket, cell = np.divmod(place[starts], n_cells + 1)
+        lump = ~single[starts]
+        self._run_cell = np.where(lump, cell - 1, -1)
         weighted = self._scan.weighted
         powers = {k: (rows[f"w{k}"], rows[f"q{k}"]) if weighted else (rows["n"], q) for k in POWERS}
         pool = Pool(
             n=rows["n"],
             powers=powers,
             run_ends=np.append(starts[1:], len(q)),
-            run_high=np.where(lump, high, q[starts]),
+            run_high=rows.pop("high")[starts],
             lump=lump,
-            bucket=self._bucket[run_place],
+            bucket=self._bucket[bucket],
             whole_weights=self._whole,
             one_weight=self._one_weight,
         )
@@ -209,56 +244,75 @@ class ScanReader:
             rows["y"], q, rows["w1"] if weighted else None, pool=pool, reader=self
         )
 
-    def _lump_rows(self, at: Array) -> dict[str, Array]:
-        """Return two rows for each bucket and answer: their mean and variance are the bucket's."""
-        count, sums = self._count[at], self._sums[:, at]
-        n_buckets = len(at)
-        least, _, upper = self._buckets.range(self._bucket[at])
+    def _lump_rows(
+        self, buckets: Buckets, bucket: Array, count: Array, sums: Array, place: Array
+    ) -> dict[str, Array]:
+        """Return two rows for each bucket and answer: their mean and variance are the bucket's.
+
+        Where nothing varies, or next to nothing, there is one.
+        """
         weighted = self._scan.weighted
-        weight = sums[0] if weighted else count.astype(float)
-        first, second = (sums[1], sums[2]) if weighted else (sums[0], sums[1])
-        some = weight > 0.0
-        divisor = np.where(some, weight, 1.0)
-        mean = first / divisor
-        sd = np.sqrt(np.maximum(second / divisor - np.square(mean), 0.0))
-        sd[count == 1] = 0.0
-        sign = np.array([-1.0, 1.0])
+        least, behind, upper = buckets.range(bucket)
+        # A single query is known as it is.
+        alone = count.sum(axis=1) == 1
+        at, answer = np.nonzero(count)
+        n, sums = count[at, answer].astype(float), sums[:, at, answer]
+        mean, sd = _mean_and_sd(*(sums[:3] if weighted else (n, *sums[:2])))
+        sd[n == 1.0] = 0.0
+        # Beside the mean of so narrow a bucket, its variance is lost in rounding.
+        sd[(behind - least <= _NARROW * least)[at]] = 0.0
+        copies = 1 + (sd > 0.0)
+        if (copies > 1).any():
+            at, answer, n, mean = (np.repeat(x, copies) for x in (at, answer, n, mean))
+            sd, share = (np.repeat(x, copies) for x in (sd, 1.0 / copies))
+            sums = np.repeat(sums, copies, axis=1) if weighted else sums
+            first = np.cumsum(copies) - copies
+            # The first of the two lies below the mean.
+            sd[first] *= -1.0
+            n *= share
+        else:
+            share = np.ones(1)
+        start, above = least[at], upper[at]
 
-        def spread(values: Array) -> Array:
-            """Return the predictions of the two rows of each bucket and answer."""
-            u = least[:, None, None] + (values[..., None] + sign * sd[..., None])
-            return np.where(upper[:, None, None], 1.0 - u, np.maximum(u, 0.0))
+        def prediction(u: Array) -> Array:
+            u = start + (u + sd)
+            return np.where(above, 1.0 - u, np.maximum(u, 0.0))
 
-        # Where nothing varies one row is enough.
-        keep = np.stack([count > 0, (count > 0) & (sd > 0.0)], axis=-1)
-        share = np.where(sd > 0.0, 0.5, 1.0)[..., None] * np.ones(2)
-        shape = (n_buckets, 2, 2)
         rows = {
-            "place": np.broadcast_to(at[:, None, None], shape)[keep],
-            "y": np.broadcast_to(np.array([False, True])[:, None], shape)[keep],
-            "n": (count[..., None] * share)[keep],
-            "q": spread(mean)[keep],
+            "place": place[at],
+            "single": alone[at],
+            "y": answer.astype(bool),
+            "n": n,
+            "q": prediction(mean),
         }
+        # None of the predictions of a lump exceeds this.
+        high = np.where(above, 1.0 - start, np.nextafter(behind, 0.0)[at])
+        rows["high"] = np.where(rows["single"], rows["q"], high)
         if weighted:
-            starts = {1: 0, 2: 3, 3: 5, 4: 7, 6: 9}
-            for k, row in starts.items():
-                power = np.where(some, sums[row], 1.0)
-                rows[f"w{k}"] = (sums[row][..., None] * share)[keep]
-                rows[f"q{k}"] = spread(sums[row + 1] / power)[keep]
+            for k, row in {1: 0, 2: 3, 3: 5, 4: 7, 6: 9}.items():
+                rows[f"w{k}"] = sums[row] * share
+                rows[f"q{k}"] = prediction(sums[row + 1] / sums[row])
         return rows
 
-    def _exact_rows(self, bucket: Array) -> dict[str, Array]:
-        q = _prediction(self._exact.key)
+    def _exact_rows(self, key: Array, sums: Array, place: Array) -> dict[str, Array]:
+        q = (key >> 1).view(np.float64)
         rows = {
-            "place": np.searchsorted(self._bucket, bucket),
-            "y": (self._exact.key & 1).astype(bool),
-            "n": self._exact.sums[0],
+            "place": place,
+            "single": np.ones(len(q), dtype=bool),
+            "y": (key & 1).astype(bool),
+            "n": sums[0],
             "q": q,
+            "high": q,
         }
         if self._scan.weighted:
             for row, k in enumerate(POWERS, start=1):
-                rows[f"w{k}"], rows[f"q{k}"] = self._exact.sums[row], q
+                rows[f"w{k}"], rows[f"q{k}"] = sums[row], q
         return rows
+
+
+def _mean_and_sd(weight: Array, first: Array, second: Array) -> tuple[Array, Array]:
+    mean = first / weight
+    return mean, np.sqrt(np.maximum(second / weight - np.square(mean), 0.0))
 
 
 def _around(runs: Array, lump: Array, reach: int) -> Array:
@@ -267,10 +321,6 @@ def _around(runs: Array, lump: Array, reach: int) -> Array:
     np.add.at(near, np.maximum(runs - reach, 0), 1)
     np.add.at(near, np.minimum(runs + reach + 1, len(lump)), -1)
     return np.flatnonzero((np.cumsum(near)[:-1] > 0) & lump)
-
-
-def _prediction(key: Array) -> Array:
-    return (key >> 1).view(np.float64)
 
 
 def _bits(scan: QueryScan, fine: bool) -> int:
@@ -327,7 +377,7 @@ class _LabelSums:
             return
         before = sum(map(len, kept))
         more = sum(map(len, parts))
-        if before + more > _FEW or self._held + more > _MOST_HELD:
+        if before + more > _FEW or self._held + more > _MOST_KEPT:
             # Too many: their sums have to do.
             self._held -= before
             del self.rows[name]
@@ -372,8 +422,8 @@ def label_parts(
     All labels share the passes. `rule` says how the queries of a label will be
     cut, so that what it needs is read for all of them at once.
     """
-    if "labels" not in scan.cache:
-        found: _LabelSums = scan.reduce(partial(_LabelSums, scan.weighted), "sums of labels")
+    if "labels" not in scan._cache:
+        found: _LabelSums = scan._reduce(partial(_LabelSums, scan.weighted), "sums of labels")
         parts: dict[Any, Queries | QueryScan] = {}
         for name in sorted(found.sums, key=_sortable):
             sums = found.sums[name]
@@ -383,14 +433,14 @@ def label_parts(
             part = scan.where(label=name)
             part.n_rows = sums.n_rows
             if sums.n_used:
-                part.cache["reader"] = ScanReader(part, sums)
+                part._cache["reader"] = ScanReader(part, sums)
             parts[name] = part
-        scan.cache["labels"] = parts
-    parts = scan.cache["labels"]
+        scan._cache["labels"] = parts
+    parts = scan._cache["labels"]
     readers = {
-        name: part.cache["reader"]
+        name: part._cache["reader"]
         for name, part in parts.items()
-        if isinstance(part, QueryScan) and "reader" in part.cache
+        if isinstance(part, QueryScan) and "reader" in part._cache
     }
     for attempt in itertools.count():
         makers = {}
@@ -400,7 +450,7 @@ def label_parts(
                 makers[name] = rows
         if not makers:
             break
-        read: _LabelRows = scan.reduce(partial(_LabelRows, makers), "edges of bins of labels")
+        read: _LabelRows = scan._reduce(partial(_LabelRows, makers), "edges of bins of labels")
         for name, rows_of_label in read.rows.items():
             readers[name].accept(rows_of_label)
     return list(parts.items())
@@ -409,7 +459,7 @@ def label_parts(
 def used(part: Queries | QueryScan) -> bool:
     """Whether any query of a label has a weight above zero."""
     if isinstance(part, QueryScan):
-        return "reader" in part.cache
+        return "reader" in part._cache
     return part.sample_weight is None or bool(part.sample_weight.any())
 
 
@@ -419,7 +469,7 @@ def _sortable(name: Any) -> tuple[str, Any]:
 
 def reader_of(scan: QueryScan, *, fine: bool = False) -> ScanReader:
     """Return what was read of a scan; the first call reads it."""
-    if "reader" not in scan.cache:
-        scan.cache["reader"] = ScanReader(scan, fine=fine)
-    reader: ScanReader = scan.cache["reader"]
+    if "reader" not in scan._cache:
+        scan._cache["reader"] = ScanReader(scan, fine=fine)
+    reader: ScanReader = scan._cache["reader"]
     return reader

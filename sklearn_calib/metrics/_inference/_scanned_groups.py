@@ -137,9 +137,9 @@ class GroupSums:
 
 def group_sums_of_scan(scan: QueryScan, high: Array) -> GroupSums:
     """Read the sums of the groups of a scan in bins with these largest predictions."""
-    found: _GroupCells = scan.reduce(partial(_GroupCells, high), "sums of groups")
+    found: _GroupCells = scan._reduce(partial(_GroupCells, high), "sums of groups")
     found.settle()
-    scan.cache["n_groups"] = len(found.codes)
+    scan._cache["n_groups"] = len(found.codes)
     n_bins = len(high)
     place = order_by_content(found.content)
     unit, cell = place[found.key // n_bins], found.key % n_bins

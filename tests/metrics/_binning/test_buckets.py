@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from sklearn_calib import Queries
-from sklearn_calib.metrics._binning._buckets import Buckets, BucketSums, ExactRows
+from sklearn_calib.metrics._binning import _buckets
+from sklearn_calib.metrics._binning._buckets import Buckets, BucketSums, ExactRows, added_up
 from tests.scans import laws, queries_of
 
 
@@ -67,7 +68,9 @@ def test_sums_do_not_depend_on_chunks_or_on_who_adds_them(weights):
 
 
 @pytest.mark.parametrize("weights", [None, "real"])
-def test_exact_rows_are_the_queries_of_their_buckets(weights):
+@pytest.mark.parametrize("often", [1, 8, 10**6])
+def test_exact_rows_are_the_queries_of_their_buckets(often, weights, monkeypatch):
+    monkeypatch.setattr(_buckets, "_OFTEN", often)
     queries = queries_of(laws(2000)["rounded"], weights)
     buckets = Buckets(12)
     wanted = np.unique(buckets.of(np.array([0.25, 0.5, 0.75]))[0])
@@ -79,16 +82,24 @@ def test_exact_rows_are_the_queries_of_their_buckets(weights):
     found = parts[0]
     for part in parts[1:]:
         found.merge(part)
-    q = (found.key >> 1).view(np.float64)
-    answer = (found.key & 1).astype(bool)
-    assert set(q) <= {0.25, 0.5, 0.75}
+    singles = found.take_singles()
+    assert (np.diff(singles) >= 0).all()
+    assert len(found.take_singles()) == 0
+    if often == 10**6 and weights is None:
+        assert len(found.key) == 0
+    ones = np.ones((len(found.sums), len(singles)))
+    key, sums = added_up(
+        np.concatenate((found.key, singles)), np.concatenate((found.sums, ones), axis=1)
+    )
+    q, answer = (key >> 1).view(np.float64), (key & 1).astype(bool)
+    assert set(q) == {0.25, 0.5, 0.75}
     weight = np.ones(len(queries)) if weights is None else queries.sample_weight
-    for value, yes, sums in zip(q, answer, found.sums.T, strict=True):
+    for value, yes, total in zip(q, answer, sums.T, strict=True):
         rows = (queries.y_prob == value) & (queries.y_true == yes)
-        assert sums[0] == np.count_nonzero(rows)
+        assert total[0] == np.count_nonzero(rows)
         if weights is not None:
             expected = [np.sum(weight[rows] ** k) for k in (1, 2, 3, 4, 6)]
-            np.testing.assert_allclose(sums[1:], expected)
+            np.testing.assert_allclose(total[1:], expected)
 
 
 def test_rows_without_weight_are_left_out():

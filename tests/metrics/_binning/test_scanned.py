@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from sklearn_calib import scan_queries
-from sklearn_calib.metrics._binning import _scanned
+from sklearn_calib.metrics._binning import _held_rows, _scanned
 from sklearn_calib.metrics._binning._binned import BinnedQueries, cut
-from sklearn_calib.metrics._binning._rules import Balanced, ByNumber, BySize
+from sklearn_calib.metrics._binning._rules import Balanced, ByNumber, BySize, ByWidth
 from sklearn_calib.metrics._binning._scanned import ScanReader, sort_or_scan
 from sklearn_calib.metrics._binning._sorted import sort_queries
 from tests.scans import assert_same, laws, queries_of, read_as_a_scan, scan_of
@@ -40,8 +40,31 @@ def test_sums_of_bins_are_those_in_memory(power, weights):
             assert_same(found.total(power, function), expected.total(power, function))
 
 
+@pytest.mark.parametrize("weights", [None, "whole", "real"])
+@pytest.mark.parametrize("per_cell", [1, 8])
+def test_rows_that_are_held_in_cells_are_cut_as_in_memory(per_cell, weights, monkeypatch):
+    monkeypatch.setattr(_held_rows, "_PER_CELL", per_cell)
+    monkeypatch.setattr(_scanned, "_BITS", 4)
+    for name, q in laws(4000).items():
+        queries = queries_of(q, weights)
+        ordered = sort_queries(queries)
+        scan = scan_of(queries)
+        reader = ScanReader(scan)
+        for rule in (BySize(60), Balanced(), ByNumber(40), ByWidth(25)):
+            expected = BinnedQueries(ordered, rule.ends(ordered))
+            scanned = reader.resolved((rule,))
+            found = BinnedQueries(scanned, rule.ends(scanned))
+            np.testing.assert_array_equal(found.count, expected.count)
+            # Such wide buckets have no exact sums of other functions.
+            assert_same(found.total(1, lambda q: q), expected.total(1, lambda q: q))
+        if name == "spread":
+            # Cells that no bin ends in stay as they are.
+            assert len(reader.ordered.q) < len(queries)
+            assert scan.n_passes <= 6
+
+
 def test_memory_for_single_rows_is_bounded(monkeypatch):
-    monkeypatch.setattr(_scanned, "_MOST_EXACT", 300)
+    monkeypatch.setattr(_scanned, "_MOST_HELD", 300)
     monkeypatch.setattr(_scanned, "_BITS", 8)
     monkeypatch.setattr(_scanned, "_MOST_BITS", 10)
     queries = queries_of(laws(5000)["spread"])
