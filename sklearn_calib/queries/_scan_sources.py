@@ -17,7 +17,7 @@ from sklearn_calib.queries._queries import Queries
 from sklearn_calib.queries._scan_columns import Coded, Piece, QueryMaker
 
 # Rows that are read at a time.
-BATCH = 1 << 20
+BATCH = 1 << 18
 
 _CSV = {".csv": ",", ".tsv": "\t"}
 
@@ -211,6 +211,8 @@ class ParquetSource(Source):
                         yield self._queries(batch, where, first + done)
                         done += len(batch)
                     first += rows
+        # What was read is gone, and so is the memory for it.
+        pyarrow.default_memory_pool().release_unused()
 
     def _queries(self, batch: Any, where: str, start: int) -> Queries:
         def place(row: int) -> str:

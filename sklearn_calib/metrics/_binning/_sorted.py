@@ -289,6 +289,19 @@ class SortedQueries:
         return np.unique(ends[ends > 0])
 
 
+def distinct(values: Array) -> Array:
+    """Return distinct values in order: for many of them, sorting beats the table of np.unique."""
+    values = np.sort(values)
+    return values[np.append(True, values[1:] != values[:-1])] if len(values) else values
+
+
+def ranges(first: Array, last: Array) -> Array:
+    """Return all numbers from each first up to its last, where that is not before it."""
+    length = np.maximum(last - first + 1, 0)
+    before = np.cumsum(length) - length
+    return np.repeat(first - before, length) + np.arange(length.sum())
+
+
 def width_edges(n_bins: int) -> Array:
     """Return the predictions between bins of equal width; each belongs to the bin below it."""
     return np.linspace(0.0, 1.0, n_bins + 1)[1:-1]
