@@ -138,9 +138,7 @@ class Buckets:
         number = place + (0 if exponent == _ZERO else self._first[exponent])
         return number if octave < _SIDE else 2 * self._half - 1 - number
 
-    def place(
-        self, q: Array, offset: Array, slot: Array, away: Array
-    ) -> tuple[Array, Array]:
+    def place(self, q: Array, offset: Array, slot: Array, away: Array) -> tuple[Array, Array]:
         """Write the slot of each prediction, and how far u lies above the least of its bucket.
 
         The slot of a bucket is twice the leading bits of u, plus the offset of
@@ -179,7 +177,6 @@ class Buckets:
         # The bucket of zero ends right after it.
         behind = np.where(place == 0, 1, first + (np.int64(1) << shift))
         return first.view(np.float64), behind.view(np.float64), upper
-
 
     @cached_property
     def width(self) -> Array:

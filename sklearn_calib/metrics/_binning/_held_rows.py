@@ -13,7 +13,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from sklearn_calib._validation import Array
-from sklearn_calib.metrics._binning._buckets import NARROW, POWERS, Buckets, ExactRows, Near, added_up
+from sklearn_calib.metrics._binning._buckets import (
+    NARROW,
+    POWERS,
+    Buckets,
+    ExactRows,
+    Near,
+    added_up,
+)
 
 # Queries of a cell, on average.
 _PER_CELL = 16
@@ -32,6 +39,8 @@ class HeldRows:
     ----------
     bucket : ndarray of int of shape (n_held,)
         The buckets that were read, in order.
+    bits : int
+        A bucket has 2 ** bits cells.
     cell : ndarray of int of shape (n_cells,)
         The cells that hold queries, in order of prediction.
     count : ndarray of shape (n_cells, 2)
@@ -52,18 +61,18 @@ class HeldRows:
     @property
     def parent(self) -> Array:
         """The place of the bucket of each cell in `bucket`."""
-        return self.cell >> self._bits
+        return np.right_shift(self.cell, self.bits)
 
     def parent_of(self, cell: Array) -> Array:
         """Return the place of the bucket of some cells."""
-        return self.cell[cell] >> self._bits
+        return np.right_shift(self.cell[cell], self.bits)
 
     def range(self, cell: Array) -> tuple[Array, Array]:
         """Return what no prediction of cells falls below, and what none exceeds."""
-        at = self.cell[cell] >> self._bits
+        at = self.parent_of(cell)
         least, behind, upper = self._buckets.range(self.bucket[at])
         split = self._scale[at] != 0.0
-        step = (behind - least) / np.where(split, 1 << self._bits, 1)
+        step = (behind - least) / np.where(split, 1 << self.bits, 1)
         start = least + np.abs(self.cell[cell] - self._first[at]) * step
         behind = start + step
         return (
@@ -103,22 +112,42 @@ class HeldRows:
 
         `chosen` says of each cell whether its rows are wanted.
         """
-        keys, sums = [self._key[:0]], [self._sums[:, :0]]
+        keys, several, sums = [self._key[:0]], [self._key[:0]], [self._sums[:, :0]]
+        place_of = self._places()
         if chosen.any():
-            wanted = np.zeros(len(self.bucket) << self._bits, dtype=bool)
+            wanted = np.zeros(len(self.bucket) << self.bits, dtype=bool)
             wanted[self.cell[chosen]] = True
             near = Near(*self.range(np.flatnonzero(chosen)))
-            place_of = self._places()
             for key, values in self._parts():
                 place = near.rows((key >> 1).view(np.float64))
                 place = place[wanted[self._cells(key[place], place_of)[0]]]
-                keys.append(key[place])
-                sums.append(
-                    np.ones((len(self._sums), len(place))) if values is None else values[:, place]
-                )
-        found, total = added_up(np.concatenate(keys), np.concatenate(sums, axis=1))
-        cell = self._cells(found, self._places())[0]
+                if values is None:
+                    keys.append(key[place])
+                else:
+                    several.append(key[place])
+                    sums.append(values[:, place])
+        found = np.concatenate(keys)
+        found.sort()
+        starts = np.flatnonzero(np.diff(found, prepend=-1))
+        total = np.diff(starts, append=len(found)).astype(float)[None, :]
+        found = found[starts]
+        if self.weighted or len(several) > 1:
+            total = np.broadcast_to(total, (len(self._sums), len(found)))
+            found, total = added_up(
+                np.concatenate((found, *several)), np.concatenate((total, *sums), axis=1)
+            )
+        cell = self._cells(found, place_of)[0]
         return found, total, np.searchsorted(self.cell, cell)
+
+    def forget(self, chosen: Array) -> None:
+        """Forget the queries of all cells but those chosen, and keep their sums."""
+        wanted = np.zeros(len(self.bucket) << self.bits, dtype=bool)
+        wanted[self.cell[chosen]] = True
+        place_of = self._places()
+        for number, key in enumerate(self._single):
+            self._single[number] = key[wanted[self._cells(key, place_of)[0]]]
+        rows = wanted[self._cells(self._key, place_of)[0]]
+        self._key, self._sums = self._key[rows], self._sums[:, rows]
 
     def _places(self) -> Array:
         """Return the place of each bucket of all; it is large, and not kept."""
@@ -138,14 +167,14 @@ class HeldRows:
     def _divide(self) -> None:
         """Add up the queries of each cell."""
         crowd = max(1.0, len(self) / max(len(self.bucket), 1) / _PER_CELL)
-        self._bits = max(0, min(round(math.log2(crowd)), _MOST_BITS - self._buckets.bits))
-        n_parts = 1 << self._bits
+        self.bits = max(0, min(round(math.log2(crowd)), _MOST_BITS - self._buckets.bits))
+        n_parts = 1 << self.bits
         least, behind, upper = self._buckets.range(self.bucket)
         width = behind - least
         self._narrow = width <= NARROW * least
         # The cells of a bucket are numbered from its other end where u is 1 - q. Where predictions
         # have next to no bits, all queries share the first cell.
-        first = np.arange(len(self.bucket), dtype=np.int64) << self._bits
+        first = np.arange(len(self.bucket), dtype=np.int64) << self.bits
         split = width > 1e-300
         self._first = np.where(upper & split, first + n_parts - 1, first)
         self._scale = n_parts / np.where(split, width, np.inf)
@@ -171,9 +200,11 @@ class HeldRows:
                 held = 0
         if waiting:
             self._add_up(*_joined(waiting), None, count, sums)
-        count, sums = count.reshape(-1, 2), sums.reshape(len(sums), -1, 2)
-        self.cell = np.flatnonzero(count.any(axis=1))
-        self.count, self.sums = count[self.cell], sums[:, self.cell]
+        of_cell = count.reshape(-1, 2)
+        cell = np.flatnonzero(of_cell.any(axis=1))
+        self.cell = cell.astype(np.int32 if size < 2**31 else np.int64)
+        self.count = of_cell[cell].astype(np.int64)
+        self.sums = sums.reshape(len(sums), -1, 2)[:, cell]
 
     def _cells(self, key: Array, place_of: Array) -> tuple[Array, Array]:
         """Return the cell of each row, and how far u is above the least of its bucket."""
@@ -195,7 +226,7 @@ class HeldRows:
             count += total(None)
             sums[0] += total(away)
             # Beside the mean of a narrow bucket, its variance is lost in rounding.
-            wide = np.flatnonzero(~self._narrow.take(slot >> (self._bits + 1)))
+            wide = np.flatnonzero(~self._narrow.take(slot >> (self.bits + 1)))
             slot, away = slot[wide], away[wide]
             sums[1] += total(np.square(away))
             return

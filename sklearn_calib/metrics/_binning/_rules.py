@@ -64,7 +64,9 @@ class BySize:
         if queries.pool is None:
             return np.empty(0, dtype=np.intp)
         # Floats, so that none of the many searches below has to convert them.
-        held, counts = (np.asarray(x, float) for x in (queries.run_weights, queries.run_counts))
+        held = counts = np.asarray(queries.run_weights, float)
+        if queries.w is not None:
+            counts = np.asarray(queries.run_counts, float)
         lump = queries.pool.lump
         need = float(max(int(self.size), self.min_rows))
         if queries.w is not None:
@@ -118,7 +120,7 @@ class ByWidth:
         """Return the runs that decide where bins end."""
         if queries.pool is None:
             return np.empty(0, dtype=np.intp)
-        runs = np.searchsorted(queries.pool.run_high, width_edges(self.n_bins))
+        runs = np.searchsorted(queries.run_high, width_edges(self.n_bins))
         return _with_neighbours(queries, np.concatenate((runs, runs - 1)))
 
 

@@ -48,8 +48,9 @@ _JOINED_BITS = 12
 # Lumps whose rows are made at a time.
 _LUMPS = 65_536
 
-# How a cell of queries that are held is shown: with its neighbours, on its own, or laid out.
-_JOINED, _APART, _LAID_OUT = 0, 1, 2
+# How a cell of queries that are held is shown: with all its neighbours, with a few of them, on
+# its own, or laid out.
+_JOINED, _FEW_JOINED, _APART, _LAID_OUT = 0, 1, 2, 3
 
 # Buckets of an octave for each of many labels.
 _LABEL_BITS = 13
@@ -67,6 +68,10 @@ class ScannedQueries(SortedQueries):
     def resolved(self, *rules: Rule) -> SortedQueries:
         """Return the same queries, known well enough for these rules to cut them exactly."""
         return self if self.reader is None else self.reader.resolved(rules)
+
+    def apart(self) -> SortedQueries:
+        """Return the same queries in lumps as small as they were read."""
+        return self if self.reader is None else self.reader.apart()
 
 
 class ScanReader:
@@ -101,14 +106,19 @@ class ScanReader:
         self._whole = sums.whole_weights
         self._one_weight = not weighted or sums.least_weight == sums.largest_weight
         self._bucket, self._count, self._sums = sums.filled()
+        for name in ("_distinct", "_common"):
+            self.__dict__.pop(name, None)
+        self._start_anew()
+
+    def _start_anew(self) -> None:
+        """Know no more than sums of buckets."""
         # Which buckets were read one by one, and how the others and the cells of these are shown.
-        self._held = HeldRows(self._buckets, weighted)
+        self._held = HeldRows(self._buckets, self._scan.weighted)
         self._read = np.zeros(len(self._bucket), dtype=bool)
         self._apart = np.ones(len(self._bucket), dtype=bool)
         self._shown = np.zeros(0, dtype=np.int8)
+        self._forgotten = False
         self._ordered: ScannedQueries | None = None
-        for name in ("_distinct", "_common"):
-            self.__dict__.pop(name, None)
 
     @property
     def ordered(self) -> ScannedQueries:
@@ -142,11 +152,15 @@ class ScanReader:
             n_cells = len(self._held.cell)
             held = (first >= 0) & (first < n_cells)
             inside = open_runs[held[open_runs]]
+            if len(inside) and self._forgotten:
+                self._start_anew()
+                pool = None
+                continue
             if len(inside):
                 # These were read already, and only have to be laid out.
-                if inner > 2:
-                    inside = _around(inside, pool.lump & held, 4 ** (inner - 1))
-                self._lay_out(first[inside], last[inside], join=inner == 0)
+                if inner > 3:
+                    inside = _around(inside, pool.lump & held, 4 ** (inner - 2))
+                self._lay_out(first[inside], last[inside], join=inner <= 1)
             elif attempt > 1:
                 # What was read did not settle it: look further around.
                 open_runs = _around(open_runs, pool.lump & ~held, 4**attempt)
@@ -156,19 +170,19 @@ class ScanReader:
                 # What is made anew is not held while it is made.
                 self._ordered = pool = None
                 continue
-            wanted = np.unique(pool.bucket[open_runs])
-            room = np.cumsum(self._distinct[np.searchsorted(self._bucket, wanted)])
+            at = np.unique(self._run_bucket[open_runs])
+            wanted, room = self._bucket[at], np.cumsum(self._distinct[at])
             if room[-1] <= self._most_held or self._buckets.bits >= _MOST_BITS:
                 break
             self._read_sums(min(_MOST_BITS, self._buckets.bits + 2))
         if len(self._held) > self._most_held and pool is not None:
-            self._held.keep(np.unique(pool.bucket[touched]))
+            self._held.keep(np.unique(self._bucket[self._run_bucket[touched]]))
             self._read = np.isin(self._bucket, self._held.bucket)
             self._show_apart()
         if not self._scan.weighted:
             # What nobody asked for is joined, to save memory. Weights would need finer sums.
             self._apart[:] = False
-            self._apart[np.searchsorted(self._bucket, wanted)] = True
+            self._apart[at] = True
         # As many as there is room for, from the left: bins depend on those before them.
         wanted = wanted[: max(1, int(np.searchsorted(room, self._most_held, side="right")))]
         return partial(ExactRows, self._buckets, wanted, self._scan.weighted)
@@ -199,8 +213,22 @@ class ScanReader:
             same = (weight > 0.0).all(axis=1) & (np.abs(yes - no) <= 1e-9 * width)
         return np.where(same, 2, self._count.sum(axis=1))
 
+    def forget(self) -> None:
+        """Hold only the queries that are laid out; for others, the scan is read again."""
+        self._held.forget(self._shown == _LAID_OUT)
+        self._forgotten = True
+
+    def apart(self) -> ScannedQueries:
+        """Return the queries with no buckets joined."""
+        if not self._apart.all():
+            self._apart[:] = True
+            self._ordered = None
+        return self.ordered
+
     def accept(self, found: ExactRows) -> None:
         """Take in the queries of buckets that were read one by one."""
+        if self._forgotten:
+            self._start_anew()
         # What is made anew is not held while it is made.
         self._ordered = None
         self._held.add(found)
@@ -216,20 +244,20 @@ class ScanReader:
         self._read[place] = True
 
     def _show_apart(self) -> None:
-        """Show each cell on its own; rules will say what else they need."""
+        """Show a few cells together; rules will say what else they need."""
         alone = self._held.count.sum(axis=1) == 1
-        self._shown = np.where(alone, _LAID_OUT, _APART).astype(np.int8)
+        self._shown = np.where(alone, _LAID_OUT, _FEW_JOINED).astype(np.int8)
 
     def _lay_out(self, first: Array, last: Array, join: bool) -> None:
-        """Lay out the queries of single cells, and show cells apart that are joined in a run.
+        """Lay out the queries of single cells, and show more of cells that are joined in a run.
 
         With `join`, cells that nobody asked for are joined with their neighbours.
         """
         asked = np.zeros(len(self._shown), dtype=bool)
         asked[ranges(first, last)] = True
         if join:
-            self._shown[(self._shown == _APART) & ~asked] = _JOINED
-        self._shown[asked] = np.maximum(self._shown[asked], _APART)
+            self._shown[(self._shown < _LAID_OUT) & ~asked] = _JOINED
+        self._shown[asked] += self._shown[asked] < _APART
         self._shown[first[first == last]] = _LAID_OUT
 
     def _pooled(self) -> ScannedQueries:
@@ -261,15 +289,16 @@ class ScanReader:
         ends[first_cell], ends[n_cells + first] = last_cell, n_cells + last
         unit = np.where(cell > 0, cell - 1, n_cells + bucket)
         self._run_units = np.where(lump, (unit, ends[unit]), -1).astype(np.int32)
+        self._run_bucket = bucket.astype(np.int32)
+        del bucket, cell, unit, ends
         weighted = self._scan.weighted
         powers = {k: (rows[f"w{k}"], rows[f"q{k}"]) if weighted else (rows["n"], q) for k in POWERS}
         pool = Pool(
             n=rows["n"],
             powers=powers,
             run_ends=np.append(starts[1:], len(q)),
-            run_high=rows.pop("high")[starts],
             lump=lump,
-            bucket=self._bucket[bucket],
+            lump_high=self._lump_high,
             whole_weights=self._whole,
             one_weight=self._one_weight,
         )
@@ -277,21 +306,36 @@ class ScanReader:
             rows["y"], q, rows["w1"] if weighted else None, pool=pool, reader=self
         )
 
+    def _lump_high(self) -> Array:
+        """Return what no prediction of each lump exceeds."""
+        n_cells, last = len(self._held.cell), self._run_units[1]
+        last = last[last >= 0]
+        held, high = last < n_cells, np.empty(len(last))
+        high[held] = self._held.range(last[held])[1]
+        least, behind, upper = self._buckets.range(self._bucket[last[~held] - n_cells])
+        high[~held] = np.where(upper, 1.0 - least, np.nextafter(behind, 0.0))
+        return high
+
     def _cell_rows(self, cell: Array) -> tuple[dict[str, Array], Array, Array]:
         """Return rows of cells, joined or not, and the first and the last cell of each lump."""
         held = self._held
-        apart = self._shown[cell] != _JOINED
-        starts, last = _lumps(cell, apart, np.diff(held.parent[cell], prepend=-1) != 0)
+        shown = self._shown[cell]
+        # A few cells are those of a quarter of a bucket.
+        part = held.cell[cell] >> max(held.bits - 2, 0)
+        few = (np.diff(part, prepend=-1) != 0) & (shown == _FEW_JOINED)
+        new = (
+            few | (np.diff(shown, prepend=-1) != 0) | (np.diff(held.parent[cell], prepend=-1) != 0)
+        )
+        starts, last = _lumps(cell, shown >= _APART, new)
 
         def rows(some: Array, starts: Array) -> dict[str, Array]:
             count, sums = (
                 np.add.reduceat(x, starts, axis=-2) for x in (held.count[some], held.sums[:, some])
             )
             bucket = held.bucket[held.parent_of(some[starts])]
-            high = held.range(some[starts + np.diff(starts, append=len(some)) - 1])[1]
             least, behind, upper = self._buckets.range(bucket)
             narrow = behind - least <= NARROW * least
-            return _lump_rows(least, upper, narrow, high, count, sums, self._scan.weighted)
+            return _lump_rows(least, upper, narrow, count, sums, self._scan.weighted)
 
         return _in_parts(rows, cell, starts), cell[starts], last
 
@@ -302,15 +346,13 @@ class ScanReader:
         def rows(some: Array, starts: Array) -> dict[str, Array]:
             least, behind, upper = self._buckets.range(self._bucket[some])
             narrow = behind - least <= NARROW * least
-            high = np.where(upper, 1.0 - least, np.nextafter(behind, 0.0))
             count, sums = self._count[some], self._sums[:, some]
             if len(starts) < len(some):
                 length = np.diff(starts, append=len(some))
-                high = high[starts + length - 1]
                 base = _joined_sums(least, upper, narrow, count, sums, starts, length)
                 count, sums = (np.add.reduceat(x, starts, axis=-2) for x in (count, sums))
                 least, upper, narrow = base, upper[starts], narrow[starts] & (length == 1)
-            return _lump_rows(least, upper, narrow, high, count, sums, self._scan.weighted)
+            return _lump_rows(least, upper, narrow, count, sums, self._scan.weighted)
 
         return _in_parts(rows, at, starts), at[starts], last
 
@@ -327,7 +369,6 @@ class ScanReader:
             "y": (key & 1).astype(bool),
             "n": sums[0],
             "q": q,
-            "high": q,
         }
         if self._scan.weighted:
             for row, k in enumerate(POWERS, start=1):
@@ -373,7 +414,6 @@ def _lump_rows(
     least: Array,
     upper: Array,
     narrow: Array,
-    high: Array,
     count: Array,
     sums: Array,
     weighted: bool,
@@ -381,8 +421,7 @@ def _lump_rows(
     """Return two rows for each lump and answer: their mean and variance are the lump's.
 
     Where nothing varies, or next to nothing as in narrow ones, there is one. Sums
-    are seen from the least u, which is 1 - q where it is `upper`; `high` is what
-    predictions do not exceed.
+    are seen from the least u, which is 1 - q where it is `upper`.
     """
     alone = count.sum(axis=1) == 1
     at, answer = np.nonzero(count)
@@ -406,7 +445,6 @@ def _lump_rows(
         return np.where(above, 1.0 - u, np.maximum(u, 0.0))
 
     rows = {"at": at, "single": alone[at], "y": answer.astype(bool), "n": n, "q": prediction(mean)}
-    rows["high"] = np.where(rows["single"], rows["q"], high[at])
     if weighted:
         for k, row in {1: 0, 2: 3, 3: 5, 4: 7, 6: 9}.items():
             rows[f"w{k}"] = sums[row] * share
