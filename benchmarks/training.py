@@ -227,6 +227,19 @@ def experiment(name: str, parts: Any) -> list[dict[str, Any]]:
     return rows
 
 
+def searched() -> dict[str, Any]:
+    """Return what the experiment tries."""
+    grid = [options for settings in OBJECTIVES.values() for options in settings]
+    return {
+        "penalties": PENALTIES,
+        "iterations": ITERATIONS,
+        **{
+            name: [options[name] for options in grid if name in options]
+            for name in ("calibration_strength", "margin")
+        },
+    }
+
+
 def timed(tagger: Any, X: Any, y: Any) -> float:
     start = time.process_time()
     clone(tagger).fit(X, y)
@@ -372,7 +385,9 @@ def keep(part: str, value: Any) -> None:
         names = {row["corpus"] for row in value}
         value = [row for row in found[part] if row["corpus"] not in names] + value
         value.sort(key=lambda row: list(TRAIN).index(row["corpus"]))
-    RESULTS.write_text(json.dumps(rounded({**found, part: value}), indent=1) + "\n")
+    found[part] = value
+    kept = {name: found[name] for name in ("experiment", "searched", *PARTS) if name in found}
+    RESULTS.write_text(json.dumps(rounded(kept), indent=1) + "\n")
 
 
 PARTS: dict[str, Any] = {
@@ -396,6 +411,7 @@ def main() -> None:
         for name in TRAIN:
             if only in (None, "experiment") and corpus in (None, name):
                 keep("experiment", experiment(name, load_corpus(name, home)))
+                keep("searched", searched())
         for name, measure in PARTS.items():
             if only == name or (only is None and corpus is None):
                 keep(name, measure(home))

@@ -763,11 +763,14 @@ def training_summary(found: Row) -> str:
 
 def training_experiment(found: Row) -> str:
     """Return one table for each corpus."""
-    sizes = found["sentences"]
+    searched = found["searched"]
     parts = [
-        f"{sizes['train']:,} training, {sizes['dev']:,} development and {sizes['test']:,} test "
-        f"sentences of each corpus, rich features, at most {sizes['max_iterations']} iterations "
-        "for each penalty of a warm-started path. Errors have 95 % intervals that know the "
+        "Rich features; penalties "
+        f"{', '.join(f'{c2:g}' for c2 in searched['penalties'])}, with at most "
+        f"{searched['iterations']} iterations for each on a warm-started path; strengths "
+        f"{' and '.join(f'{s:g}' for s in searched['calibration_strength'])} of the calibration "
+        f"error, and margins {' and '.join(f'{m:g}' for m in searched['margin'])}. "
+        "Errors have 95 % intervals that know the "
         "sentences. *Change* is the mean change of the log loss of a token against the first "
         "line, raw against raw and recalibrated against recalibrated; p is that of equal "
         "calibration. In the second line both are against the first."
@@ -782,7 +785,7 @@ def training_experiment(found: Row) -> str:
                 first = row["treatment"] == "raw"
                 cells = [
                     OBJECTIVES[objective] if first else "",
-                    f"{choice}, c2 = {row['options']['c2']:g}" if first else "",
+                    f"{choice}, {training_options(row['options'])}" if first else "",
                     row["treatment"],
                     f"{100 * row['accuracy']:.1f}",
                     f"{row['log_loss']:.3f}",
@@ -799,8 +802,19 @@ def training_experiment(found: Row) -> str:
                 body.append(tuple(cells))
         header = ["trained on", "chosen by", "treatment", "accuracy", "log loss", "error"]
         header += ["seven commonest tags", *(["chunks"] if spans else []), "change", "p"]
-        parts.append(table(corpus, header, body))
+        sizes = rows[0]["sentences"]
+        title = (
+            f"{corpus}: {sizes['train']:,} training, {sizes['dev']:,} development and "
+            f"{sizes['test']:,} test sentences"
+        )
+        parts.append(table(title, header, body))
     return paragraphs(*parts)
+
+
+def training_options(options: Row) -> str:
+    """Return the penalty and what else was chosen."""
+    names = {"c2": "c2", "calibration_strength": "strength", "margin": "margin"}
+    return ", ".join(f"{names[key]} = {options[key]:g}" for key in names if key in options)
 
 
 def training_tags(found: Row) -> str:

@@ -307,6 +307,6 @@ def _minimise(
         warnings.warn(
             f"Training stopped in iteration {result.nit} before it converged. {what_to_do}",
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=5,  # the line that called fit
         )
     return result

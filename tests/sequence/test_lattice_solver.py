@@ -204,8 +204,9 @@ def test_what_cannot_be_done_is_said(text, options, fit, message):
 
 def test_too_few_iterations_warn(text):
     X, y = text
-    with pytest.warns(ConvergenceWarning, match="Raise max_iterations"):
+    with pytest.warns(ConvergenceWarning, match="in iteration 2 .* Raise max_iterations") as seen:
         lattice(max_iterations=2).fit(X, y)
+    assert seen[0].filename == __file__
 
 
 def test_the_end_of_what_floats_can_tell_is_convergence(text):
