@@ -219,6 +219,7 @@ def experiment(name: str, parts: Any) -> list[dict[str, Any]]:
                             part: len(own[0])
                             for part, own in zip(("train", "dev", "test"), parts, strict=True)
                         },
+                        "searched": searched(),
                         "seconds": sum(s["seconds"] for s in settings),
                         **answers.row,
                         **against,
@@ -232,7 +233,7 @@ def searched() -> dict[str, Any]:
     grid = [options for settings in OBJECTIVES.values() for options in settings]
     return {
         "penalties": PENALTIES,
-        "iterations": ITERATIONS,
+        "iterations": [ITERATIONS],
         **{
             name: [options[name] for options in grid if name in options]
             for name in ("calibration_strength", "margin")
@@ -386,7 +387,7 @@ def keep(part: str, value: Any) -> None:
         value = [row for row in found[part] if row["corpus"] not in names] + value
         value.sort(key=lambda row: list(TRAIN).index(row["corpus"]))
     found[part] = value
-    kept = {name: found[name] for name in ("experiment", "searched", *PARTS) if name in found}
+    kept = {name: found[name] for name in ("experiment", *PARTS) if name in found}
     RESULTS.write_text(json.dumps(rounded(kept), indent=1) + "\n")
 
 
@@ -411,7 +412,6 @@ def main() -> None:
         for name in TRAIN:
             if only in (None, "experiment") and corpus in (None, name):
                 keep("experiment", experiment(name, load_corpus(name, home)))
-                keep("searched", searched())
         for name, measure in PARTS.items():
             if only == name or (only is None and corpus is None):
                 keep(name, measure(home))

@@ -763,13 +763,8 @@ def training_summary(found: Row) -> str:
 
 def training_experiment(found: Row) -> str:
     """Return one table for each corpus."""
-    searched = found["searched"]
     parts = [
-        "Rich features; penalties "
-        f"{', '.join(f'{c2:g}' for c2 in searched['penalties'])}, with at most "
-        f"{searched['iterations']} iterations for each on a warm-started path; strengths "
-        f"{' and '.join(f'{s:g}' for s in searched['calibration_strength'])} of the calibration "
-        f"error, and margins {' and '.join(f'{m:g}' for m in searched['margin'])}. "
+        f"Rich features. {training_searched(found['experiment'])} "
         "Errors have 95 % intervals that know the "
         "sentences. *Change* is the mean change of the log loss of a token against the first "
         "line, raw against raw and recalibrated against recalibrated; p is that of equal "
@@ -809,6 +804,23 @@ def training_experiment(found: Row) -> str:
         )
         parts.append(table(title, header, body))
     return paragraphs(*parts)
+
+
+def training_searched(rows: list[Row]) -> str:
+    """Return what was tried, and on which corpora if that differs."""
+    tried: dict[str, dict[str, None]] = {}
+    for row in rows:
+        own = {name: [f"{value:g}" for value in v] for name, v in row["searched"].items()}
+        text = (
+            f"Penalties {', '.join(own['penalties'])}, each with at most "
+            f"{own['iterations'][0]} iterations on a warm-started path; strength "
+            f"{' or '.join(own['calibration_strength'])} of the calibration error; margin "
+            f"{' or '.join(own['margin'])}."
+        )
+        tried.setdefault(text, {})[row["corpus"]] = None
+    if len(tried) == 1:
+        return next(iter(tried))
+    return " ".join(f"{', '.join(names)}: {text}" for text, names in tried.items())
 
 
 def training_options(options: Row) -> str:
