@@ -176,6 +176,8 @@ def test_clone_pickle_and_determinism(text):
     # A fit by CRFsuite afterwards leaves nothing of it, and the other way round.
     tagger.set_params(solver="crfsuite", objective="likelihood").fit(X, y)
     assert tagger.crf_ is not None
+    assert not hasattr(tagger, "n_iter_")
+    assert not hasattr(tagger, "objective_value_")
     tagger.set_params(solver="lattice").fit(X, y)
     assert not hasattr(tagger, "model_")
 
@@ -202,8 +204,21 @@ def test_what_cannot_be_done_is_said(text, options, fit, message):
 
 def test_too_few_iterations_warn(text):
     X, y = text
-    with pytest.warns(ConvergenceWarning, match="Raise max_iterations"):
+    with pytest.warns(ConvergenceWarning, match="in iteration 2 .* Raise max_iterations") as seen:
         lattice(max_iterations=2).fit(X, y)
+    assert seen[0].filename == __file__
+
+
+def test_the_end_of_what_floats_can_tell_is_convergence(text):
+    X, y = text
+    tagger = lattice(max_iterations=5000, tol=0.0).fit(X, y)
+    assert tagger.n_iter_ < 5000
+
+
+def test_no_step_goes_down():
+    X = [[{"a": 1e30}, {"a": -1e30}], [{"b": 1.0}]]
+    with pytest.warns(ConvergenceWarning, match="No step lowers the objective.*scale the features"):
+        lattice(features=None, c2=0.01).fit(X, [["A", "B"], ["A"]])
 
 
 def test_features_that_are_too_large(text):
