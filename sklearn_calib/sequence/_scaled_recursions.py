@@ -80,7 +80,6 @@ def forward(chunk: Chunk, log_potentials: Array, transitions: Transitions) -> Fo
 
     alpha = np.empty_like(weights)
     scale = np.empty(len(weights))
-    ones = np.ones(weights.shape[1])
     previous = None
     for start, stop in chunk.steps:
         here = alpha[start:stop]
@@ -89,7 +88,8 @@ def forward(chunk: Chunk, log_potentials: Array, transitions: Transitions) -> Fo
         else:
             np.matmul(alpha[previous : previous + stop - start], transitions.weights, out=here)
             here *= weights[start:stop]
-        total = np.dot(here, ones, out=scale[start:stop])
+        # Faster than sum, and unlike a product with ones the same whatever the other rows are.
+        total = np.einsum("ij->i", here, out=scale[start:stop])
         if reach is not None:
             # No way on, or none that a float can hold: the sentence is flagged below.
             total[total == 0.0] = np.inf
@@ -139,7 +139,7 @@ def backward(
             v[start : start + end - begin] *= beta
             gamma[start : start + end - begin] *= beta
     flagged = found.flagged
-    total = gamma @ np.ones((gamma.shape[1], 1))
+    total = np.einsum("ij->i", gamma)[:, None]
     if found.reach is not None:
         lost = ~(np.isfinite(total[:, 0]) & (total[:, 0] > 0.5))
         flagged = np.union1d(flagged, chunk.rank[lost])
