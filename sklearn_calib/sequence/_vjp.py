@@ -114,7 +114,7 @@ def _chunk_vjp(
         # What follows each token is known from its marginals: no backward recursion is needed.
         # A marginal too small for a float is one that adds nothing to any derivative.
         own, flagged = found.weights, found.flagged
-        own /= found.scale[:, None]
+        own *= (1.0 / found.scale)[:, None]
         gamma = proba[chunk.rows]
         beta = gamma / alpha
         v = own * beta
