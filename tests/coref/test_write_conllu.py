@@ -158,7 +158,7 @@ def test_what_cannot_be_written_is_refused_and_leaves_no_file(tmp_path, document
     path = tmp_path / "a.conllu"
     path.write_text("before")
     with pytest.raises(ValueError, match=message):
-        write_conllu([Document("ok", ["a"]), document], path)
+        write_conllu([Document("ok", ["a"]), document], path, force=True)
     assert [p.read_text() for p in tmp_path.iterdir()] == ["before"]
 
 
