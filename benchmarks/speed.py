@@ -215,12 +215,23 @@ def measure_hard(n: int, rounds: int, budget: float) -> Record:
     w = np.exp(1.6 * rng.standard_normal(n))
     rare = rng.beta(0.5, 5000.0, n)
     seldom = rng.random(n) < rare
-    ten, thousand = np.arange(n) // 10, np.arange(n) // 1000
+    row = np.arange(n)
+    ten, hundred, thousand = (rng.permutation(row // size) for size in (10, 100, 1000))
+    sizes = 1 + np.exp(1.5 + rng.standard_normal(n)).astype(int)
+    uneven = rng.permutation(np.repeat(row, sizes)[:n])
+    names = np.char.add("document-", ten.astype(str))
     calls = {
         FLOOR: lambda: np.sort(q),
         "weights, lognormal(0, 1.6)": lambda: calibration_error_interval(y, q, sample_weight=w),
+        "groups of 2": lambda: calibration_error_interval(y, q, groups=row // 2),
         "groups of 10": lambda: calibration_error_interval(y, q, groups=ten),
+        "groups of 10, weights": lambda: calibration_error_interval(
+            y, q, groups=ten, sample_weight=w
+        ),
+        "groups of 10, named by text": lambda: calibration_error_interval(y, q, groups=names),
+        "groups of 100": lambda: calibration_error_interval(y, q, groups=hundred),
         "groups of 1,000": lambda: calibration_error_interval(y, q, groups=thousand),
+        "groups of lognormal size": lambda: calibration_error_interval(y, q, groups=uneven),
         "one yes in 10,000": lambda: calibration_error_interval(seldom, rare),
         "one yes in 10,000, weights": lambda: calibration_error_interval(
             seldom, rare, sample_weight=w
