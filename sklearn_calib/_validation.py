@@ -249,10 +249,13 @@ def _some(values: Iterable[Any], most: int = 10) -> str:
 def text_array(texts: list[str]) -> Array:
     """Return an array of texts; one that is very long does not make all of them so.
 
-    NumPy gives each text the place of the longest, unless they stay objects.
+    NumPy gives each text the place of the longest, and forgets zero bytes at its end,
+    unless they stay objects.
     """
     longest = max(map(len, texts), default=0)
-    return np.array(texts, dtype=object if longest * len(texts) > _MOST_CHARACTERS else None)
+    plain = longest * len(texts) <= _MOST_CHARACTERS
+    plain = plain and not any(text.endswith("\0") for text in texts)
+    return np.array(texts, dtype=None if plain else object)
 
 
 def check_labels(values: Any, name: str = "y_true") -> Array:
