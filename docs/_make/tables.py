@@ -740,34 +740,36 @@ def small(value: float) -> str:
 
 
 def training_summary(found: Row) -> str:
-    """Return log loss and error of each corpus: the usual way, chosen, mended, trained for it."""
-    ways = [
-        ("the usual way", "likelihood", "accuracy", "raw"),
-        ("chosen for it", "likelihood", "calibration", "raw"),
-        ("mended", "likelihood", "accuracy", "temperature"),
-        *((f"{OBJECTIVES[o]}", o, "accuracy", "raw") for o in list(OBJECTIVES)[1:]),
-        *((f"{OBJECTIVES[o]}, mended", o, "accuracy", "temperature") for o in list(OBJECTIVES)[1:]),
-    ]
+    """Return accuracy, log loss and error of each corpus: as trained, chosen, and mended."""
+    ways = (("", "accuracy", "raw"), (", chosen for it", "calibration", "raw"))
+    ways += ((", mended", "accuracy", "temperature"),)
     rows = {
         (row["corpus"], row["objective"], row["chosen_by"], row["treatment"]): row
         for row in found["experiment"]
     }
     corpora = list(dict.fromkeys(row["corpus"] for row in found["experiment"]))
     body = []
-    for name, *way in ways:
-        own = [rows[corpus, *way] for corpus in corpora]
-        body.append((name, *(f"{row['log_loss']:.3f}; {row['error']:.4f}" for row in own)))
-    title = "Log loss of a token, and calibration error of all tags, on the test sentences"
+    for objective, name in OBJECTIVES.items():
+        for ending, *way in ways:
+            own = [rows[corpus, objective, *way] for corpus in corpora]
+            usual = " (the usual way)" if objective == "likelihood" and not ending else ""
+            cells = (
+                f"{100 * row['accuracy']:.1f}; {row['log_loss']:.3f}; {row['error']:.4f}"
+                for row in own
+            )
+            body.append((f"{name}{ending}{usual}", *cells))
+    title = (
+        "Accuracy in percent, log loss of a token, and calibration error of all tags, on the "
+        "test sentences"
+    )
     return table(title, ("", *corpora), body)
 
 
 def training_experiment(found: Row) -> str:
     """Return one table for each corpus."""
-    sizes = found["sentences"]
     parts = [
-        f"{sizes['train']:,} training, {sizes['dev']:,} development and {sizes['test']:,} test "
-        f"sentences of each corpus, rich features, at most {sizes['max_iterations']} iterations "
-        "for each penalty of a warm-started path. Errors have 95 % intervals that know the "
+        f"Rich features. {training_searched(found['experiment'])} "
+        "Errors have 95 % intervals that know the "
         "sentences. *Change* is the mean change of the log loss of a token against the first "
         "line, raw against raw and recalibrated against recalibrated; p is that of equal "
         "calibration. In the second line both are against the first."
@@ -782,7 +784,7 @@ def training_experiment(found: Row) -> str:
                 first = row["treatment"] == "raw"
                 cells = [
                     OBJECTIVES[objective] if first else "",
-                    f"{choice}, c2 = {row['options']['c2']:g}" if first else "",
+                    f"{choice}, {training_options(row['options'])}" if first else "",
                     row["treatment"],
                     f"{100 * row['accuracy']:.1f}",
                     f"{row['log_loss']:.3f}",
@@ -799,8 +801,36 @@ def training_experiment(found: Row) -> str:
                 body.append(tuple(cells))
         header = ["trained on", "chosen by", "treatment", "accuracy", "log loss", "error"]
         header += ["seven commonest tags", *(["chunks"] if spans else []), "change", "p"]
-        parts.append(table(corpus, header, body))
+        sizes = rows[0]["sentences"]
+        title = (
+            f"{corpus}: {sizes['train']:,} training, {sizes['dev']:,} development and "
+            f"{sizes['test']:,} test sentences"
+        )
+        parts.append(table(title, header, body))
     return paragraphs(*parts)
+
+
+def training_searched(rows: list[Row]) -> str:
+    """Return what was tried, and on which corpora if that differs."""
+    tried: dict[str, dict[str, None]] = {}
+    for row in rows:
+        own = {name: [f"{value:g}" for value in v] for name, v in row["searched"].items()}
+        text = (
+            f"Penalties {', '.join(own['penalties'])}, each with at most "
+            f"{own['iterations'][0]} iterations on a warm-started path; strength "
+            f"{' or '.join(own['calibration_strength'])} of the calibration error; margin "
+            f"{' or '.join(own['margin'])}."
+        )
+        tried.setdefault(text, {})[row["corpus"]] = None
+    if len(tried) == 1:
+        return next(iter(tried))
+    return " ".join(f"{', '.join(names)}: {text}" for text, names in tried.items())
+
+
+def training_options(options: Row) -> str:
+    """Return the penalty and what else was chosen."""
+    names = {"c2": "c2", "calibration_strength": "strength", "margin": "margin"}
+    return ", ".join(f"{names[key]} = {options[key]:g}" for key in names if key in options)
 
 
 def training_tags(found: Row) -> str:

@@ -19,7 +19,9 @@ from sklearn_calib._validation import (
     check_probability_vector,
     check_same_length,
     check_sample_weight,
+    text_array,
 )
+from sklearn_calib.queries._numbered import numbered
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -171,7 +173,7 @@ class Queries:
     @cached_property
     def _group_codes(self) -> Array | None:
         """The groups as numbers from 0."""
-        return None if self._group is None else np.unique(self._group, return_inverse=True)[1]
+        return None if self._group is None else numbered(self._group)
 
     @cached_property
     def n_groups(self) -> int:
@@ -421,6 +423,8 @@ def _tidy(names: Sequence[Any]) -> Array:
     """Return names in their natural dtype, or as objects where they are tuples."""
     if any(isinstance(name, tuple) for name in names):
         return object_array(names)
+    if {*map(type, names)} == {str}:
+        return text_array(list(names))
     return np.array(names)
 
 

@@ -248,7 +248,7 @@ def marginals(
             if len(flagged):
                 keep = ~np.isin(rank, flagged)
                 before, after, rank = before[keep], after[keep], rank[keep]
-            alpha = found.alpha[before]
+            alpha = found.alpha.take(before, axis=0)
             if pair_proba is not None and pairs is not None:
                 rows = pair_rows(chunk) if keep is None else pair_rows(chunk)[keep]
                 pair_proba[rows] = _pair_columns(alpha, after, transitions.weights, pairs)
@@ -271,7 +271,10 @@ def marginals(
 
 def _check_cotangent(values: ArrayLike, name: str, marginal: Array) -> Array:
     """Return derivatives that are finite, one for each marginal."""
-    slopes = np.asarray(values, dtype=float)
+    try:
+        slopes = np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must hold numbers, got {values!r:.60}.") from None
     if slopes.shape != marginal.shape:
         raise ValueError(
             f"{name} should have the shape of the marginals, {marginal.shape}, and has "

@@ -174,8 +174,9 @@ class Buckets:
         exponent = np.maximum(np.searchsorted(self._first, place, side="right") - 1, 0)
         shift = self._shift[exponent]
         first = np.where(place == 0, 0, (place - self._offset[exponent]) << shift)
-        # The bucket of zero ends right after it.
-        behind = np.where(place == 0, 1, first + (np.int64(1) << shift))
+        # The buckets of zero and of one half end right after them.
+        step = np.int64(1) << np.where(exponent == _TOP, 0, shift)
+        behind = np.where(place == 0, 1, first + step)
         return first.view(np.float64), behind.view(np.float64), upper
 
     @cached_property

@@ -175,7 +175,7 @@ class HeldRows:
         # The cells of a bucket are numbered from its other end where u is 1 - q. Where predictions
         # have next to no bits, all queries share the first cell.
         first = np.arange(len(self.bucket), dtype=np.int64) << self.bits
-        split = width > 1e-300
+        split = (width > 1e-300) & (least + width / n_parts > least)
         self._first = np.where(upper & split, first + n_parts - 1, first)
         self._scale = n_parts / np.where(split, width, np.inf)
         self._scale[upper] *= -1.0

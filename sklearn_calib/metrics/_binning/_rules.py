@@ -17,6 +17,9 @@ from sklearn_calib._validation import Array
 from sklearn_calib.metrics._binning._balanced import balanced_ends, runs_at_edges
 from sklearn_calib.metrics._binning._sorted import TOLERANCE, SortedQueries, ranges, width_edges
 
+# Runs so many times as long as usual say nothing of where other bins end.
+_LONG = 20.0
+
 
 class Rule(Protocol):
     """How to cut."""
@@ -166,7 +169,13 @@ def _usual_excess(queries: SortedQueries) -> tuple[float, float]:
     """Return by how much bins exceed their size, as mean and variance, from runs that are known."""
     held, pool = queries.run_weights, queries.pool
     size = np.diff(held, prepend=0).astype(float)
-    size = size if pool is None else size[~pool.lump]
+    if pool is not None:
+        # Whatever is at 0 and at 1, no other bin ends there.
+        q = queries.q[queries.runs - 1]
+        size = size[~pool.lump & (q > 0.0) & (q < 1.0)]
+    if queries.w is None and len(size):
+        # Neither are a few long runs what is usual elsewhere.
+        size = size[size <= _LONG * _weighted_median(size)]
     if len(size) < 100 or size.sum() == 0.0:
         if queries.w is None:
             return 0.0, 0.0
@@ -178,6 +187,13 @@ def _usual_excess(queries: SortedQueries) -> tuple[float, float]:
     mean = float(np.dot(size, size - step) / size.sum()) / 2.0
     square = float(np.dot(size, (size - step) * (2.0 * size - step)) / size.sum()) / 6.0
     return mean, max(0.0, square - mean**2)
+
+
+def _weighted_median(size: Array) -> float:
+    """Return the length of the run that a query is in, for the median of the queries."""
+    ordered = np.sort(size)
+    held = np.cumsum(ordered)
+    return float(ordered[np.searchsorted(held, held[-1] / 2.0)])
 
 
 def _total(queries: SortedQueries, power: int) -> float:
