@@ -53,6 +53,10 @@ class Source(ABC):
     def chunks(self) -> Iterator[Queries]:
         """Yield all queries, chunk by chunk."""
 
+    def place_of(self, row: int) -> str:
+        """Say where a row is that is counted from the first of all."""
+        return f"row {row:,} (counted from 0)"
+
     def reduce(self, make: Callable[[], Any], progress: Callable[[int], None]) -> Any:
         """Return the reduction of all chunks."""
         found = make()
@@ -260,6 +264,22 @@ class ParquetSource(Source):
                     first += rows
         # What was read is gone, and so is the memory for it.
         pyarrow.default_memory_pool().release_unused()
+
+    def place_of(self, row: int) -> str:
+        """Say where a row is that is counted from the first of all."""
+        from pyarrow import parquet
+
+        for path in self.files:
+            found = parquet.read_metadata(path)
+            if row >= found.num_rows:
+                row -= found.num_rows
+                continue
+            group = before = 0
+            while row >= before + found.row_group(group).num_rows:
+                before += found.row_group(group).num_rows
+                group += 1
+            return f"{path}, row group {group}, row {row:,} of the file (counted from 0)"
+        return super().place_of(row)
 
     def _queries(self, batch: Any, where: str, start: int) -> Queries:
         def place(row: int) -> str:

@@ -10,6 +10,7 @@ where a bin ends within a bucket its queries are looked at one by one.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -47,8 +48,11 @@ _ROWS = 32_768
 # Rows whose sums are made at a time, and which wait until then.
 _BUFFER = 1 << 20
 
-# Cells of an even grid of predictions, which tells rows that are not wanted.
-_GRID = 1 << 21
+# Cells of an even grid of predictions, as powers of two, which tells rows that are not wanted.
+_LEAST_GRID, _GRID = 12, 21
+
+# So few buckets are looked up in their list, and more in a table of all.
+_LISTED = 1000
 
 # Rows are looked through for equal ones when so many are waiting.
 _WAITING = 16_000_000
@@ -254,8 +258,10 @@ class BucketSums:
         if self._n_waiting + len(q) > self._room:
             self.flush()
         end = self._n_waiting + len(q)
-        if end > len(self._slot):
-            self._make_wait(min(self._room, max(end, 2 * len(self._slot))))
+        if len(self._slot) == 0:
+            self._slot = np.empty(self._room, dtype=np.int64)
+            self._away = np.empty(self._room)
+            self._weight = np.empty(self._room if self.weighted else 0)
         here = slice(self._n_waiting, end)
         slot, away = self._slot[here], self._away[here]
         u, octave = self.buckets.place(q, self._offset, slot, away)
@@ -274,16 +280,6 @@ class BucketSums:
         if len(wide):
             self._wide.append((slot[wide], away[wide]))
         away += _ONE
-
-    def _make_wait(self, room: int) -> None:
-        """Let the buffer grow."""
-        n = self._n_waiting
-        self._slot, slot = np.empty(room, dtype=np.int64), self._slot
-        self._away, away = np.empty(room), self._away
-        self._slot[:n], self._away[:n] = slot[:n], away[:n]
-        if self.weighted:
-            self._weight, weight = np.empty(room), self._weight
-            self._weight[:n] = weight[:n]
 
     def _make_room(self, octaves: Array) -> None:
         """Give octaves a place for their sums."""
@@ -439,14 +435,16 @@ class Near:
     """Ranges of predictions on an even grid, which quickly tells most of the rows outside them."""
 
     def __init__(self, low: Array, high: Array) -> None:
-        change = np.zeros(_GRID + 2, dtype=np.int32)
-        np.add.at(change, (low * _GRID).astype(np.int64), 1)
-        np.add.at(change, (high * _GRID).astype(np.int64) + 1, -1)
+        # The more ranges there are, the finer.
+        self._size = 1 << int(np.clip(math.log2(len(low) + 1) + 5, _LEAST_GRID, _GRID))
+        change = np.zeros(self._size + 2, dtype=np.int32)
+        np.add.at(change, (low * self._size).astype(np.int64), 1)
+        np.add.at(change, (high * self._size).astype(np.int64) + 1, -1)
         self._inside = np.cumsum(change[:-1], dtype=np.int32) > 0
 
     def rows(self, q: Array) -> Array:
         """Return the rows that may be in one of the ranges: all that are, and a few others."""
-        cell = (q * _GRID).astype(np.int64)
+        cell = (q * self._size).astype(np.int64)
         return np.flatnonzero(np.take(self._inside, cell, mode="clip"))
 
 
@@ -470,8 +468,10 @@ class ExactRows:
 
     def _look_for(self) -> None:
         """Mark the wanted buckets, and where they are."""
-        self._wanted = np.zeros(self.buckets.number, dtype=bool)
-        self._wanted[self.wanted] = True
+        self._table = None
+        if len(self.wanted) > _LISTED:
+            self._table = np.zeros(self.buckets.number, dtype=bool)
+            self._table[self.wanted] = True
         least, behind, upper = self.buckets.range(self.wanted)
         self._near = Near(
             np.where(upper, 1.0 - behind, least), np.where(upper, 1.0 - least, behind)
@@ -487,7 +487,7 @@ class ExactRows:
             # Most rows are nowhere near, which is quickly seen.
             place = self._near.rows(q[rows])
             found = q[rows][place]
-            hit = self._wanted[self.buckets.of(found)[0]]
+            hit = self._is_wanted(self.buckets.of(found)[0])
             if w is not None:
                 hit &= w[rows][place] > 0.0
             place, found = place[hit], found[hit]
@@ -503,6 +503,12 @@ class ExactRows:
         self._waiting += len(key)
         if self._waiting > self._most:
             self.settle()
+
+    def _is_wanted(self, bucket: Array) -> Array:
+        if self._table is not None:
+            return self._table[bucket]
+        place = np.searchsorted(self.wanted, bucket)
+        return np.take(self.wanted, place, mode="clip") == bucket
 
     def settle(self) -> None:
         """Put rows of equal prediction and answer together, where they are many."""
@@ -554,7 +560,7 @@ class ExactRows:
     def __getstate__(self) -> dict[str, object]:
         """Send the rows, and the wanted buckets as a list."""
         state = self.__dict__.copy()
-        del state["_wanted"], state["_near"]
+        del state["_table"], state["_near"]
         return state
 
     def __setstate__(self, state: dict[str, object]) -> None:

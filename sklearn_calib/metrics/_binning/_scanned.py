@@ -55,6 +55,9 @@ _JOINED, _FEW_JOINED, _APART, _LAID_OUT = 0, 1, 2, 3
 # Buckets of an octave for each of many labels.
 _LABEL_BITS = 13
 
+# Rows of a label that wait to be added up.
+_LABEL_ROOM = 65_536
+
 # Rows of a label that are few enough to be kept, and rows of all such labels at most.
 _FEW, _MOST_KEPT = 50_000, 5_000_000
 
@@ -523,38 +526,34 @@ class _LabelSums:
     def add(self, chunk: Queries) -> None:
         self.n_rows += len(chunk)
         for name, part in chunk.by_label():
-            plain = part.with_labels(None)
-            if name not in self.sums:
-                self.sums[name] = BucketSums(self._buckets, self.weighted)
-                self.rows[name] = []
-            self.sums[name].add(plain)
-            self._keep(name, [plain])
+            self._put(name, [part.with_labels(None)])
 
-    def _keep(self, name: Any, parts: list[Queries]) -> None:
-        kept = self.rows.get(name)
-        if kept is None:
+    def _put(self, name: Any, parts: list[Queries]) -> None:
+        if name not in self.sums:
+            kept = self.rows.setdefault(name, [])
+            kept += parts
+            self._held += sum(map(len, parts))
+            if sum(map(len, kept)) > _FEW or self._held > _MOST_KEPT:
+                self._add_up(name)
             return
-        before = sum(map(len, kept))
-        more = sum(map(len, parts))
-        if before + more > _FEW or self._held + more > _MOST_KEPT:
-            # Too many: their sums have to do.
-            self._held -= before
-            del self.rows[name]
-            return
-        kept += parts
-        self._held += more
+        for part in parts:
+            self.sums[name].add(part)
+
+    def _add_up(self, name: Any) -> None:
+        """Keep the sums of a label with many rows, and not the rows."""
+        self.sums[name] = BucketSums(self._buckets, self.weighted, _LABEL_ROOM)
+        kept = self.rows.pop(name, [])
+        self._held -= sum(map(len, kept))
+        self._put(name, kept)
 
     def merge(self, other: _LabelSums) -> None:
         self.n_rows += other.n_rows
+        for name, parts in other.rows.items():
+            self._put(name, parts)
         for name, sums in other.sums.items():
             if name not in self.sums:
-                self.sums[name] = BucketSums(self._buckets, self.weighted)
-                self.rows[name] = []
+                self._add_up(name)
             self.sums[name].merge(sums)
-            if name in other.rows:
-                self._keep(name, other.rows[name])
-            elif name in self.rows:
-                self._held -= sum(map(len, self.rows.pop(name)))
 
 
 class _LabelRows:
@@ -584,11 +583,11 @@ def label_parts(
     if "labels" not in scan._cache:
         found: _LabelSums = scan._reduce(partial(_LabelSums, scan.weighted), "sums of labels")
         parts: dict[Any, Queries | QueryScan] = {}
-        for name in sorted(found.sums, key=_sortable):
-            sums = found.sums[name]
+        for name in sorted((*found.sums, *found.rows), key=_sortable):
             if name in found.rows:
                 parts[name] = Queries.concat(found.rows[name], shared_groups=True)
                 continue
+            sums = found.sums[name]
             part = scan.where(label=name)
             part.n_rows = sums.n_rows
             if sums.n_used:
