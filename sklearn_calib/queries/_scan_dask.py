@@ -66,8 +66,10 @@ class DaskSource(Source):
         from dask.delayed import delayed
 
         step, join = delayed(_reduced, pure=False), delayed(_joined, pure=False)
+        # One for all partitions: it may hold many buckets, and would be sent with every task.
+        shared = delayed(make, pure=False, traverse=False)
         parts = [
-            step(part, number, make, self.columns, self._maker.pos_label)
+            step(part, number, shared, self.columns, self._maker.pos_label)
             for number, part in enumerate(self._parts)
         ]
         while len(parts) > 1:
