@@ -3,11 +3,13 @@
 import os
 import signal
 from functools import partial
+from itertools import count
 
 import numpy as np
 import pytest
 
 from sklearn_calib import calibration_error_interval, scan_queries
+from sklearn_calib.queries import _scan
 from tests.scans import assert_same, laws, queries_of
 
 dask = pytest.importorskip("dask")
@@ -47,6 +49,21 @@ def test_a_pair_of_arrays():
         assert len(scan.sample(100, random_state=0)) == 100
     with pytest.raises(ValueError, match="answers and predictions only"):
         scan_queries((y, q), group="doc")
+
+
+@pytest.mark.parametrize("scheduler", ["synchronous", "threads"])
+def test_progress_is_shown(scheduler, capsys, monkeypatch):
+    monkeypatch.setattr(_scan.time, "monotonic", count(0.0, 1.0).__next__)
+    frame = frame_of(queries_of(laws(5000)["spread"]), 5)
+    with dask.config.set(scheduler=scheduler):
+        calibration_error_interval(scan_queries(frame, show_progress=True))
+    shown = capsys.readouterr().err
+    assert "pass 1: sums of buckets" in shown
+    assert "5,000 rows" in shown
+    assert "pass 2: queries at the edges of bins, 5,000 rows (100%)" in shown
+    with dask.config.set(scheduler=scheduler):
+        calibration_error_interval(scan_queries(frame, show_progress=False))
+    assert capsys.readouterr().err == ""
 
 
 def test_the_place_of_what_is_wrong():
