@@ -404,6 +404,11 @@ def scale(result: Row) -> str:
             f"With Dask, two workers take {dask['ratio']:.2f} of the time of one for the interval "
             f"of {dask['rows']:,} rows (on a machine with {result['cores']} cores that had other "
             f"work to do: a load of {dask['load']:.0f})."
+            + (
+                f" By CPU time, with a core for each worker, it would be {dask['cpu_ratio']:.2f}."
+                if "cpu_ratio" in dask
+                else ""
+            )
         )
     return paragraphs(*parts)
 
