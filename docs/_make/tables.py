@@ -405,7 +405,8 @@ def scale(result: Row) -> str:
             f"of {dask['rows']:,} rows (on a machine with {result['cores']} cores that had other "
             f"work to do: a load of {dask['load']:.0f})."
             + (
-                f" By CPU time, with a core for each worker, it would be {dask['cpu_ratio']:.2f}."
+                f" By CPU time it would be {dask['cpu_ratio']:.2f}, with a core for each worker "
+                "and one for the scheduler."
                 if "cpu_ratio" in dask
                 else ""
             )
