@@ -1,7 +1,7 @@
 """Speed and memory of the calibration error, against a sort and against other packages.
 
 Everything is measured in one run and reported as a ratio to `np.sort` of the
-same predictions, which no method that sorts can beat. Packages that are not
+same predictions, which no method that sorts all of them can beat. Packages that are not
 installed are reported as such. See README.md for what the numbers mean.
 """
 
@@ -34,10 +34,13 @@ QUICK_SIZES = (100_000, 1_000_000)
 
 FLOOR = "np.sort"
 FIXED, AUTO = "error, bin_size=5000", 'error, bin_size="auto"'
+WEIGHTED = "error, bin_size=5000, weights"
 INTERVAL = "calibration_error_interval"
 N_BINS = 20  # for peers that ask for a number of bins
 
 HARD_SIZE, MAX_SECONDS, MAX_INTERVAL_RATIO = 1_000_000, 1.0, 2.2
+# From so many rows on the plain error sorts only the rows at the edges of bins.
+UNSORTED_SIZE, MAX_UNSORTED_RATIO = 10_000_000, 0.6
 MAX_RATIO, MAX_MEMORY, MAX_SAMPLING_RATIO, MAX_GROWTH = 2.0, 3.0, 5.0, 1.1
 UNSTABLE = 0.3
 
@@ -59,9 +62,11 @@ def skewed_queries(n: int, decimals: int | None = None) -> tuple[Array, Array]:
 
 
 def ours(y: Array, q: Array) -> dict[str, Call]:
+    weight = np.random.default_rng(3).gamma(2.0, 0.5, len(q))
     return {
         FIXED: lambda: adaptive_bin_calibration_error(y, q, bin_size=5000),
         AUTO: lambda: adaptive_bin_calibration_error(y, q, bin_size="auto"),
+        WEIGHTED: lambda: adaptive_bin_calibration_error(y, q, bin_size=5000, sample_weight=weight),
         INTERVAL: lambda: calibration_error_interval(y, q),
     }
 
@@ -304,7 +309,8 @@ def targets(result: Record) -> list[Record]:
         rows = record["rows"]
         for name in (FIXED, AUTO):
             if record["n"] >= 1_000_000:
-                checks.append((f"{name}, x sort, {at}", rows[name]["ratio"], MAX_RATIO))
+                most = MAX_UNSORTED_RATIO if record["n"] >= UNSORTED_SIZE else MAX_RATIO
+                checks.append((f"{name}, x sort, {at}", rows[name]["ratio"], most))
             checks.append((f"{name}, memory, {at}", record["memory"][name], MAX_MEMORY))
         if record["n"] >= 1_000_000:
             ratio = rows[INTERVAL]["ratio"]

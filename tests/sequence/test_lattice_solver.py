@@ -4,10 +4,13 @@ import pickle
 
 import numpy as np
 import pytest
+import sklearn
 from scipy.optimize import check_grad
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV
 
+from sklearn_calib import AdaptiveBinCalibrationError
 from sklearn_calib.sequence import CRFTagger
 from sklearn_calib.sequence._lattice_solver import OBJECTIVES, Objective, _start
 from tests.sequence.text import sentences
@@ -114,6 +117,22 @@ def test_weights_are_repetition_and_zero_is_absence(text):
     repeated = lattice(c2=0.3, tol=1e-9).fit([X[i] for i in rows], [y[i] for i in rows])
     np.testing.assert_array_equal(weighted.classes_, repeated.classes_)
     np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-5)
+
+
+def test_weights_reach_training_and_scoring_through_a_search(text):
+    X, y = text
+    weight = np.arange(1.0, len(X) + 1)
+    with sklearn.config_context(enable_metadata_routing=True):
+        scorer = AdaptiveBinCalibrationError().set_score_request(sample_weight=True)
+        search = GridSearchCV(
+            lattice().set_fit_request(sample_weight=True), {"c2": [0.1, 1.0]}, scoring=scorer, cv=2
+        ).fit(X, y, sample_weight=weight)
+    alone = lattice(**search.best_params_).fit(X, y, sample_weight=weight)
+    np.testing.assert_array_equal(search.predict_proba(X), alone.predict_proba(X))
+    half = len(X) // 2
+    first = lattice(c2=0.1).fit(X[half:], y[half:], sample_weight=weight[half:])
+    score = AdaptiveBinCalibrationError()(first, X[:half], y[:half], sample_weight=weight[:half])
+    assert search.cv_results_["split0_test_score"][0] == score
 
 
 def test_warm_start_reaches_the_same_place_sooner(text):
