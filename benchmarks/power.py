@@ -30,8 +30,8 @@ N_POWER = 1000
 SMALL = (8, 10, 15, 20, 30, 50)
 LARGE = (100, 300, 1000)
 TIED = (0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99)
-SINGLE = ("kuiper", "spiegelhalter", "binned")
-TESTS = ("omnibus", "cox", "local", "waves", *SINGLE)
+SINGLE = ("spiegelhalter", "binned")
+TESTS = ("omnibus", "kuiper", "cox", "local", "waves", *SINGLE)
 
 Predictions = Callable[[int, np.random.Generator], np.ndarray]
 Truth = Callable[[np.ndarray], np.ndarray]

@@ -285,7 +285,7 @@ def alarms(rows: list[Row]) -> str:
 
 # --- power.json
 
-TESTS = ("omnibus", "cox", "local", "waves", "kuiper", "spiegelhalter", "binned")
+TESTS = ("omnibus", "kuiper", "cox", "local", "waves", "spiegelhalter", "binned")
 
 
 def power(result: Row) -> str:

@@ -140,9 +140,9 @@ def calibration_test(
     statistic : str, default="omnibus"
         What is looked at.
 
-        - "omnibus" combines Cox's statistic, sums of residuals over stretches
-          of several places and widths ("local"), and over waves of several
-          lengths, and so finds errors of any shape.
+        - "omnibus" combines Kuiper's statistic, Cox's, sums of residuals over
+          stretches of several places and widths ("local"), and over waves of
+          several lengths, and so finds errors of any shape.
         - "binned" is the debiased squared error over adaptive bins. Its
           p-value is that of `calibration_error_interval`.
         - "kuiper" is the range of the running sum of `y_true - y_prob` in

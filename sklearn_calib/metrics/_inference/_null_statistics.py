@@ -1,14 +1,13 @@
 """Statistics that see different errors, and how their p-values are combined.
 
+* "kuiper", the range of the running sum of residuals: errors of one sign over a
+  long stretch;
 * "cox", the score statistic of a wrong intercept or slope in the log-odds;
 * "local", sums of residuals under humps of two widths that lie side by side over
   the null variance: errors of one sign over some stretch;
 * "waves", sums of residuals times cosines, the first 1, 2, 4, ... 32 of them:
   anything else. The cosines run over the null variance and are orthonormal
   under it; they take the part of a binned statistic and find more than bins do.
-
-"kuiper", the range of the running sum of residuals, is a test of its own: errors
-of one sign over a long stretch. Humps find these as well, and shorter ones better.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from sklearn_calib._validation import Array
 from sklearn_calib.metrics._inference._null_cells import Draws, NullCells
 
 # The parts of the omnibus test.
-PARTS = ("cox", "local", "waves")
+PARTS = ("kuiper", "cox", "local", "waves")
 
 # Resolutions of the wave statistic: it sums the squares of so many first cosines.
 RESOLUTIONS = (1, 2, 4, 8, 16, 32)
@@ -132,7 +131,7 @@ class NullStatistics:
     cells : NullCells
         What the draws are sums of.
     names : sequence of str
-        Which statistics: of `PARTS`, or "kuiper".
+        Which statistics, of `PARTS`.
     by_group : bool
         Whether sums are scaled by how much whole groups vary, and not as if
         queries were independent.

@@ -73,7 +73,7 @@ def test_local_score_is_a_mean_over_widths_and_places():
 
 def test_statistics_of_draws_follow_their_limits():
     cells = null_cells(make_queries(4000, a=1, b=1, random_state=0).queries)
-    statistics = NullStatistics(cells, (*PARTS, "kuiper"))
+    statistics = NullStatistics(cells, PARTS)
     rng = np.random.default_rng(0)
     draws = cells.redrawn(statistics.basis, 600, rng)
     values = np.concatenate([statistics.of(part) for part in draws])
