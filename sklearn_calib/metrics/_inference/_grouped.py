@@ -126,10 +126,14 @@ class PairForm:
         return float(self.unit_weight.sum() ** 2 / np.square(self.unit_weight).sum())
 
     @cached_property
+    def bin_units(self) -> Array:
+        """Kish's effective number of units of each bin."""
+        return np.square(self.bin_weight) / self.own_weight
+
+    @cached_property
     def _without_centring(self) -> Array:
         """What undoes the loss of spread of a bin whose mean is taken away."""
-        units = np.square(self.bin_weight) / self.own_weight
-        return np.sqrt(units / np.maximum(units - 1.0, 0.5))
+        return np.sqrt(self.bin_units / np.maximum(self.bin_units - 1.0, 0.5))
 
     @cached_property
     def centred(self) -> PairForm:
@@ -141,16 +145,43 @@ class PairForm:
         return PairForm(sparse.csr_array(sums), self.weights)
 
     @cached_property
+    def _without_pairing(self) -> Array:
+        """What undoes the loss of influence of a unit that others are compared with as well."""
+        return 1.0 + 1.0 / np.maximum(self.bin_units - 2.0, 1.0)
+
+    @cached_property
+    def _others(self) -> sparse.csr_array:
+        """The share of a bin over its weight and over that of all its units but one."""
+        mine = self.weights.tocoo()
+        # Where there are no others, there is no pair, and the bin does not count.
+        share = np.where(self.factor > 0.0, self.share / self.bin_weight, 0.0)
+        rest = self.bin_weight[mine.col] - mine.data
+        values = np.divide(share[mine.col], rest, out=np.zeros_like(rest), where=rest > 0.0)
+        return sparse.csr_array((values, (mine.row, mine.col)), shape=mine.shape)
+
+    @cached_property
     def influence(self) -> Array:
         """How much each unit adds to T beyond what is expected of its weights in the bins.
 
-        What is expected is estimated from pairs of different units, like T: the
-        square of a bin's own noise would be the same for all units, and add up.
+        It is paired with the mean of all others. What is expected is estimated
+        from pairs of different units, like T: the square of a bin's own noise
+        would be the same for all units, and add up.
         """
-        scaled = self.factor * self._without_centring
-        rows = self.sums @ (scaled * self.bin_sum) - self.sums.multiply(self.sums) @ scaled
-        expected = scaled * (np.square(self.bin_sum) - self.own_squares) / self.bin_weight
+        scale = self._without_centring * self._without_pairing
+        reach = sparse.csr_array(self.sums.multiply(self._others))
+        rows = reach @ (scale * self.bin_sum) - reach.multiply(self.sums) @ scale
+        expected = self.share * scale * self.products / self.bin_weight
         return np.asarray(rows - self.weights @ expected)
+
+    @cached_property
+    def influence_noise(self) -> float:
+        """Sum of the squared influence of units that is there without an error."""
+        centred = self.centred
+        scale = np.sqrt(self._without_pairing) / self._without_centring
+        reach = sparse.csr_array(centred.sums.multiply(self._others))
+        own = reach.multiply(centred.sums) @ scale
+        whole = _summed_products(reach, reach).multiply(centred.inner)
+        return float(scale @ (whole @ scale)) - float(np.sum(np.square(own)))
 
     @cached_property
     def inner(self) -> sparse.csr_array:
@@ -163,14 +194,6 @@ class PairForm:
         whole = between.multiply(between)
         total = float(self.factor @ (whole @ other.factor))
         return total - float(np.sum(self.self_terms * other.self_terms))
-
-    @cached_property
-    def influence_noise(self) -> float:
-        """Sum of the squared influence of units that is there without an error."""
-        centred, factor = self.centred, self.factor / self._without_centring
-        own = centred.sums.multiply(centred.sums) @ factor
-        whole = centred.inner.multiply(centred.inner)
-        return float(factor @ (whole @ factor)) - float(np.sum(np.square(own)))
 
     def between(self, along: Array) -> float:
         """Return the sum of a(g) K(g, h) a(h) over pairs of units, with a number a of each unit."""
