@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -122,12 +123,12 @@ def pvalue_text(value: float) -> str:
     return f"p = {value:.3g}" if value > 0.0 else "p < 1e-300"
 
 
-def cell(value: Any) -> str:
+def cell(value: Any, decimals: int = 4) -> str:
     """Return a value as it stands in a printed table."""
     if isinstance(value, (bool, np.bool_)):
         return str(bool(value))
     if isinstance(value, (float, np.floating)):
-        return f"{value:.4f}"
+        return f"{value:,.{decimals}f}"
     if isinstance(value, (int, np.integer)):
         return f"{value:,}"
     return printable(str(value))
@@ -146,7 +147,23 @@ def _shown_rows(columns: Columns, most: int) -> list[list[str]]:
     shown = list(range(n))
     if n > most:
         shown = [*range(most // 2), -1, *range(n - most // 2, n)]
-    return [["..." if i < 0 else cell(values[i]) for i in shown] for values in columns.values()]
+    rows = []
+    for values in columns.values():
+        decimals = _decimals([values[i] for i in shown if i >= 0])
+        rows.append(["..." if i < 0 else cell(values[i], decimals) for i in shown])
+    return rows
+
+
+def _decimals(values: Sequence[Any]) -> int:
+    """Return how many decimals the numbers of a column need: counts need fewer than shares."""
+    sizes = [abs(float(value)) for value in values if isinstance(value, (float, np.floating))]
+    sizes = [size for size in sizes if math.isfinite(size)]
+    largest = max(sizes, default=0.0)
+    if largest <= 1.0:
+        return 4
+    if all(size.is_integer() for size in sizes):
+        return 0
+    return 3 if largest < 10.0 else 2 if largest < 1000.0 else 1
 
 
 def format_table(columns: Columns, most: int = 20) -> str:

@@ -251,13 +251,15 @@ def check_labels(values: Any, name: str = "y_true") -> Array:
     if array.dtype.kind in "mM" and np.isnat(array).any():
         raise ValueError(f"{name} contains missing values {_where(np.isnat(array))}.")
     if array.dtype.kind == "O":
+        kinds = set(map(type, array.tolist()))
+        if kinds == {str}:
+            return array
         missing = np.array([is_missing(v) for v in array])
         if missing.any():
             raise ValueError(
                 f"{name} contains missing labels {_where(missing)}; remove these rows first."
             )
         # A column of plain Python or nullable bools and numbers is not really an object column.
-        kinds = {type(v) for v in array}
         if kinds <= {bool, np.bool_}:
             return array.astype(bool)
         if all(issubclass(kind, numbers.Number) for kind in kinds):

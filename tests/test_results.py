@@ -20,7 +20,7 @@ from sklearn_calib import (
     score_decomposition,
     smooth_calibration_curve,
 )
-from sklearn_calib._results import PlottedResult, Result, html_table
+from sklearn_calib._results import PlottedResult, Result, format_table, html_table
 from sklearn_calib.datasets import make_queries
 
 SAMPLE = make_queries(600, distortion="slope", random_state=0)
@@ -58,6 +58,20 @@ def test_results_are_a_few_lines_and_a_table(name):
 )
 def test_results_with_a_picture_draw_it(name):
     assert RESULTS[name].plot().ax_ is not None
+
+
+def test_counts_need_fewer_decimals_than_shares():
+    columns = {
+        "share": [0.25, 1.0],
+        "slope": np.array([1.25, np.nan]),
+        "mean": [35.741, 2.0],
+        "large": [12345.678, 0.5],
+        "whole": np.array([6.0, 0.0]),
+        "number": [12345, 2],
+    }
+    _, first, second = format_table(columns).splitlines()
+    assert first.split() == ["0.2500", "1.250", "35.74", "12,345.7", "6", "12,345"]
+    assert second.split() == ["1.0000", "nan", "2.00", "0.5", "0", "2"]
 
 
 def test_text_of_users_is_escaped():

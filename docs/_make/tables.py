@@ -763,11 +763,9 @@ def training_summary(found: Row) -> str:
 
 def training_experiment(found: Row) -> str:
     """Return one table for each corpus."""
-    sizes = found["sentences"]
     parts = [
-        f"{sizes['train']:,} training, {sizes['dev']:,} development and {sizes['test']:,} test "
-        f"sentences of each corpus, rich features, at most {sizes['max_iterations']} iterations "
-        "for each penalty of a warm-started path. Errors have 95 % intervals that know the "
+        f"Rich features. {training_searched(found['experiment'])} "
+        "Errors have 95 % intervals that know the "
         "sentences. *Change* is the mean change of the log loss of a token against the first "
         "line, raw against raw and recalibrated against recalibrated; p is that of equal "
         "calibration. In the second line both are against the first."
@@ -782,7 +780,7 @@ def training_experiment(found: Row) -> str:
                 first = row["treatment"] == "raw"
                 cells = [
                     OBJECTIVES[objective] if first else "",
-                    f"{choice}, c2 = {row['options']['c2']:g}" if first else "",
+                    f"{choice}, {training_options(row['options'])}" if first else "",
                     row["treatment"],
                     f"{100 * row['accuracy']:.1f}",
                     f"{row['log_loss']:.3f}",
@@ -799,8 +797,36 @@ def training_experiment(found: Row) -> str:
                 body.append(tuple(cells))
         header = ["trained on", "chosen by", "treatment", "accuracy", "log loss", "error"]
         header += ["seven commonest tags", *(["chunks"] if spans else []), "change", "p"]
-        parts.append(table(corpus, header, body))
+        sizes = rows[0]["sentences"]
+        title = (
+            f"{corpus}: {sizes['train']:,} training, {sizes['dev']:,} development and "
+            f"{sizes['test']:,} test sentences"
+        )
+        parts.append(table(title, header, body))
     return paragraphs(*parts)
+
+
+def training_searched(rows: list[Row]) -> str:
+    """Return what was tried, and on which corpora if that differs."""
+    tried: dict[str, dict[str, None]] = {}
+    for row in rows:
+        own = {name: [f"{value:g}" for value in v] for name, v in row["searched"].items()}
+        text = (
+            f"Penalties {', '.join(own['penalties'])}, each with at most "
+            f"{own['iterations'][0]} iterations on a warm-started path; strength "
+            f"{' or '.join(own['calibration_strength'])} of the calibration error; margin "
+            f"{' or '.join(own['margin'])}."
+        )
+        tried.setdefault(text, {})[row["corpus"]] = None
+    if len(tried) == 1:
+        return next(iter(tried))
+    return " ".join(f"{', '.join(names)}: {text}" for text, names in tried.items())
+
+
+def training_options(options: Row) -> str:
+    """Return the penalty and what else was chosen."""
+    names = {"c2": "c2", "calibration_strength": "strength", "margin": "margin"}
+    return ", ".join(f"{names[key]} = {options[key]:g}" for key in names if key in options)
 
 
 def training_tags(found: Row) -> str:

@@ -351,11 +351,11 @@ def count_corpus(
     >>> stream = (document for document in corpus.X)
     >>> posterior = count_corpus(stream, corpus.model, AgentRule(country_lexicon()), random_state=0)
     >>> posterior
-    key     mean     low     high     best
-    IRN  11.7200  8.0000  16.0000  12.0000
-    IRQ  10.1200  6.0000  14.0000  11.0000
-    KWT  10.0900  6.0000  14.0000  11.0000
-    USA   5.3400  2.0000   9.0000   4.0000
+    key   mean  low  high  best
+    IRN  11.72    8    16    12
+    IRQ  10.12    6    14    11
+    KWT  10.09    6    14    11
+    USA   5.34    2     9     4
     60 documents in 12 quarters, 2001-Q1 to 2003-Q4; 100 samples of each.
     All quarters together. The intervals have a level of 95%, given the model.
     """

@@ -92,11 +92,11 @@ def count_documents(
     >>> rule = AgentRule(country_lexicon())
     >>> posterior = count_documents(corpus.X, samples, rule, period="Y")
     >>> posterior
-    key     mean      low     high
-    IRN  40.0000  33.0000  47.0000
-    KWT  35.4100  28.0000  43.0000
-    USA  34.4700  28.0000  41.0000
-    IRQ  33.0400  26.0000  40.0000
+    key   mean  low  high
+    IRN  40.00   33    47
+    KWT  35.41   28    43
+    USA  34.47   28    41
+    IRQ  33.04   26    40
     200 documents in 3 years, 2001 to 2003; 100 samples of each.
     All years together. The intervals have a level of 95%, given the model.
     >>> posterior.keys, posterior.period_labels

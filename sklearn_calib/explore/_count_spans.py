@@ -143,10 +143,10 @@ def count_spans(tagger: Any, X: Iterable[Sequence[Any]], *, scheme: str = "auto"
     >>> from sklearn_calib.explore import count_spans
     >>> data = make_chunked_sequences(100, random_state=0)
     >>> count_spans(data.true_tagger(), data.X)
-    label      mean  low  high
-      LOC   75.0619   68    82
-      ORG  154.1209  145   164
-      PER   56.9133   48    66
+    label    mean  low  high
+      LOC   75.06   68    82
+      ORG  154.12  145   164
+      PER   56.91   48    66
     100 sentences; the intervals have a level of 95%.
     """
     sentences = check_sentences(X)

@@ -88,10 +88,10 @@ def counts_from_probabilities(
     >>> from sklearn_calib.explore import counts_from_probabilities
     >>> months = ["2003-01", "2003-01", "2003-03"]
     >>> counts_from_probabilities([0.9, 0.2, 0.5], period=months)
-     period  key    mean     low    high  n_documents
-    2003-01  yes  1.1000  0.0000  2.0000            2
-    2003-02  yes  0.0000  0.0000  0.0000            0
-    2003-03  yes  0.5000  0.0000  1.0000            1
+     period  key   mean  low  high  n_documents
+    2003-01  yes  1.100    0     2            2
+    2003-02  yes  0.000    0     0            0
+    2003-03  yes  0.500    0     1            1
     3 documents in 3 months, 2003-01 to 2003-03, each with its probability.
     The intervals have a level of 95%, given the model.
     """

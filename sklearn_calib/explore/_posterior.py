@@ -133,10 +133,10 @@ class CountPosterior(PlottedResult):
     >>> sentences = [["fish", "swim"], ["they", "fish"]]
     >>> samples = [[["N", "V"]] * 20, [["P", "V"]] * 15 + [["P", "N"]] * 5]
     >>> count_tags(sentences, samples)
-    period  key    mean     low    high  n_documents
-       all    N  1.2500  1.0000  2.0000            2
-       all    P  1.0000  1.0000  1.0000            2
-       all    V  1.7500  1.0000  2.0000            2
+    period  key   mean  low  high  n_documents
+       all    N  1.250    1     2            2
+       all    P  1.000    1     1            2
+       all    V  1.750    1     2            2
     2 documents; 20 samples of each.
     The intervals have a level of 95%, given the model.
     """
@@ -818,7 +818,7 @@ class CountPosterior(PlottedResult):
 
     # --- tables
 
-    def _by_period(self, interval: ConfidenceInterval) -> dict[str, Sequence[Any]]:
+    def _by_period(self, interval: ConfidenceInterval) -> dict[str, Any]:
         """Return one row per period and key."""
         n = len(self.keys)
         columns: dict[str, Any] = {
@@ -844,6 +844,16 @@ class CountPosterior(PlottedResult):
     def _plain_interval(self) -> ConfidenceInterval:
         """Return the intervals that are printed; to print something is no reason to warn."""
         return self._unknown_interval() if self.n_samples == 1 else self._interval(0.95, "auto")
+
+    @property
+    def _printed(self) -> dict[str, Any]:
+        """The table with whole numbers where the ends are whole, as ends of counts mostly are."""
+        columns: dict[str, Any] = self._by_period(self._plain_interval())
+        for name in columns.keys() & {"low", "high", "best"}:
+            values = np.asarray(columns[name])
+            if np.array_equal(values, np.floor(values)):
+                columns[name] = values.astype(np.int64)
+        return columns
 
     def to_frame(self, confidence_level: float = 0.95, *, method: str = "auto") -> DataFrame:
         """Return a pandas DataFrame with one row per period and key.
@@ -878,8 +888,8 @@ class CountPosterior(PlottedResult):
     def _shown(self) -> Mapping[str, Sequence[Any]]:
         """What a notebook shows: it asks twice, as text and as HTML."""
         if self._common is None:
-            return self._by_period(self._plain_interval())
-        columns = self._common._by_period(self._common._plain_interval())
+            return self._printed
+        columns = self._common._printed
         return {name: columns[name] for name in columns if name not in ("period", "n_documents")}
 
     def _columns(self) -> Mapping[str, Sequence[Any]]:
@@ -932,7 +942,7 @@ class CountPosterior(PlottedResult):
     def __str__(self) -> str:
         if not self.keys:
             return self._sentence()
-        table = format_table(self._by_period(self._plain_interval()), most=_PRINTED)
+        table = format_table(self._printed, most=_PRINTED)
         return f"{table}\n{self._about_intervals}"
 
 

@@ -13,13 +13,27 @@ from sklearn_calib._validation import Array, check_number
 __all__ = ["best_calibrated"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BestCalibrated:
-    """What `best_calibrated` returns: a function of `cv_results_`."""
+    """What `best_calibrated` returns: a function of `cv_results_`.
+
+    It equals the name of its score: a search looks its scorer up by `refit`,
+    and can then be scored itself, as nested cross-validation does.
+    """
 
     score: str
     calibration: str
     tolerance: float
+
+    def __hash__(self) -> int:
+        return hash(self.score)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, str):
+            return self.score == other
+        if isinstance(other, BestCalibrated):
+            return vars(self) == vars(other)
+        return NotImplemented
 
     def __call__(self, cv_results: Mapping[str, Any]) -> int:
         """Return the place of the chosen setting."""
@@ -75,7 +89,8 @@ def best_calibrated(
     Returns
     -------
     callable
-        A function of `cv_results_` that returns the place of a setting.
+        A function of `cv_results_` that returns the place of a setting. The
+        search's own `score` is then that of `score`.
 
     See Also
     --------

@@ -17,6 +17,7 @@ from sklearn_calib._validation import (
     check_option,
 )
 from sklearn_calib.metrics._binning._binned import BinnedQueries, bin_queries, cut
+from sklearn_calib.metrics._binning._partly_sorted import sort_for_bins
 from sklearn_calib.metrics._binning._rules import Balanced, ByWidth
 from sklearn_calib.metrics._binning._scanned import sort_or_scan
 from sklearn_calib.metrics._binning._sizes import n_effective, number_of_bins, standard_number
@@ -354,12 +355,17 @@ def calibration_bins(
     queries = queries_or_scan(
         y_true, y_prob, classes=classes, sample_weight=sample_weight, pos_label=pos_label
     )
-    ordered = sort_or_scan(queries)
     if strategy == "adaptive":
+        ordered = (
+            sort_for_bins(queries, bin_size, n_bins)
+            if isinstance(queries, Queries)
+            else sort_or_scan(queries)
+        )
         return bins_of(bin_queries(ordered, bin_size, n_bins))
     if not isinstance(bin_size, str):
         kind = "bins of equal width" if strategy == "uniform" else "balanced bins"
         raise ValueError(f"bin_size={bin_size!r} has no meaning for {kind}; set n_bins.")
+    ordered = sort_or_scan(queries)
     if strategy == "balanced":
         number = standard_number(ordered) if n_bins is None else n_bins
         return bins_of(cut(ordered, Balanced(number)), strategy)

@@ -14,6 +14,7 @@ from sklearn_calib._validation import (
     check_option,
 )
 from sklearn_calib.metrics._binning._binned import bin_queries
+from sklearn_calib.metrics._binning._partly_sorted import sort_for_bins
 from sklearn_calib.metrics._binning._rules import ByNumber, BySize, Rule
 from sklearn_calib.metrics._binning._scanned import label_parts, sort_or_scan, used
 from sklearn_calib.metrics._binning._sizes import standard_number
@@ -79,12 +80,18 @@ class ErrorMeasure:
             parts = [p for p in parts if p.sample_weight is None or p.sample_weight.any()]
             if not parts:
                 raise ValueError("None of the labels has a query with a weight above zero.")
-            return float(np.mean([self.of_sorted(sort_queries(part)) for part in parts]))
+            return float(np.mean([self.of_sorted(self._sort(part)) for part in parts]))
         if labels is not None:
             chosen = _choose_labels(queries, labels)
             asked = () if queries.label is None else queries.label.tolist()
             queries = queries.where(mask=np.array([name in chosen for name in asked], dtype=bool))
-        return self.of_sorted(sort_queries(queries))
+        return self.of_sorted(self._sort(queries))
+
+    def _sort(self, queries: Queries) -> SortedQueries:
+        """Sort queries as far as this error needs it: debiasing looks at each one."""
+        if self.debias:
+            return sort_queries(queries)
+        return sort_for_bins(queries, self.bin_size, self.n_bins)
 
     def of_scan(self, scan: QueryScan, average: str, labels: ArrayLike | None) -> float:
         """Return the error of the queries of a scan, pooled or averaged over their labels."""

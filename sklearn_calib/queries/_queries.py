@@ -20,6 +20,7 @@ from sklearn_calib._validation import (
     check_same_length,
     check_sample_weight,
 )
+from sklearn_calib.queries._numbered import numbered
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -171,7 +172,7 @@ class Queries:
     @cached_property
     def _group_codes(self) -> Array | None:
         """The groups as numbers from 0."""
-        return None if self._group is None else np.unique(self._group, return_inverse=True)[1]
+        return None if self._group is None else numbered(self._group)
 
     @cached_property
     def n_groups(self) -> int:

@@ -229,6 +229,7 @@ class CRFTagger(SequenceTagger):
             allowed.check(tags)
         if self.solver == "crfsuite":
             crf.fit(self._training_features(sentences), [list(map(str, row)) for row in tags])
+            self._forget("n_iter_", "objective_value_", "_path")
             self._keep(Path(crf.modelfile.name).read_bytes())
             self._training_log = crf.training_log_
         else:
@@ -282,13 +283,16 @@ class CRFTagger(SequenceTagger):
             verbose=bool(self.verbose),
             **options,
         )
-        for name in ("model_", "_training_log"):  # of an earlier fit by CRFsuite
-            if hasattr(self, name):
-                delattr(self, name)
+        self._forget("model_", "_training_log")
         self._parsed = model
         self._path = [*path[-1:], (c2, model)] if self.warm_start else []
         self.n_iter_ = int(result.nit)
         self.objective_value_ = float(result.fun)
+
+    def _forget(self, *names: str) -> None:
+        """Remove what an earlier fit by the other solver left."""
+        for name in names:
+            self.__dict__.pop(name, None)
 
     def _path_so_far(self) -> list[tuple[float, CRFModel]]:
         """Return the penalties and models of the last two fits, if training begins at them."""

@@ -271,7 +271,10 @@ def marginals(
 
 def _check_cotangent(values: ArrayLike, name: str, marginal: Array) -> Array:
     """Return derivatives that are finite, one for each marginal."""
-    slopes = np.asarray(values, dtype=float)
+    try:
+        slopes = np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must hold numbers, got {values!r:.60}.") from None
     if slopes.shape != marginal.shape:
         raise ValueError(
             f"{name} should have the shape of the marginals, {marginal.shape}, and has "

@@ -294,14 +294,19 @@ def _minimise(
     result.converged = bool(stopped or result.success)
     if not np.isfinite(result.fun):
         raise ValueError(_TO_INFINITY)
-    if not result.converged and max_iterations is None:
+    if not result.converged and result.nit < most:
         # The line search finds no lower point: as low as floats can tell.
         result.converged = bool(np.abs(result.jac).max() <= 1e-4 * max(1.0, abs(result.fun)))
     if not result.converged:
+        what_to_do = (
+            "Raise max_iterations, or c2, or tol."
+            if result.nit == most
+            else "No step lowers the objective, though it is not flat: scale the features, or "
+            "raise c2."
+        )
         warnings.warn(
-            f"Training stopped after {result.nit} iterations before it converged. Raise "
-            "max_iterations, or c2, or tol.",
+            f"Training stopped in iteration {result.nit} before it converged. {what_to_do}",
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=5,  # the line that called fit
         )
     return result

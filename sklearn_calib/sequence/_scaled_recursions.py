@@ -70,12 +70,10 @@ def forward(chunk: Chunk, log_potentials: Array, transitions: Transitions) -> Fo
     """Run the forward recursion; `log_potentials` has a row for each flat token."""
     weights = log_potentials[chunk.rows]
     top = weights.max(axis=1)
-    low = weights.min(axis=1)
     top_or_zero = np.where(np.isfinite(top), top, 0.0)
     weights -= top_or_zero[:, None]
     reach = None
-    with np.errstate(invalid="ignore"):
-        risky = not float((top - low).max()) + transitions.range < SAFE_RANGE
+    risky = not transitions.range - float(weights.min()) < SAFE_RANGE
     if risky or transitions.allowed is not None:
         reach = _reachable(chunk, np.isfinite(weights), transitions.allowed)
     np.exp(weights, out=weights)
@@ -90,7 +88,8 @@ def forward(chunk: Chunk, log_potentials: Array, transitions: Transitions) -> Fo
         else:
             np.matmul(alpha[previous : previous + stop - start], transitions.weights, out=here)
             here *= weights[start:stop]
-        total = here.sum(axis=1, out=scale[start:stop])
+        # Faster than sum, and unlike a product with ones the same whatever the other rows are.
+        total = np.einsum("ij->i", here, out=scale[start:stop])
         if reach is not None:
             # No way on, or none that a float can hold: the sentence is flagged below.
             total[total == 0.0] = np.inf
@@ -132,7 +131,7 @@ def backward(
     gamma = found.alpha.copy() if keep_alpha else found.alpha
     # A row that overflows stays alone: its sentence is flagged below.
     with np.errstate(over="ignore", invalid="ignore"):
-        v /= found.scale[:, None]
+        v *= (1.0 / found.scale)[:, None]
         if found.reach is not None:
             v[~found.reach] = 0.0
         for (start, _), (begin, end) in zip(chunk.steps[-2::-1], chunk.steps[:0:-1], strict=True):
@@ -140,7 +139,7 @@ def backward(
             v[start : start + end - begin] *= beta
             gamma[start : start + end - begin] *= beta
     flagged = found.flagged
-    total = gamma.sum(axis=1, keepdims=True)
+    total = np.einsum("ij->i", gamma)[:, None]
     if found.reach is not None:
         lost = ~(np.isfinite(total[:, 0]) & (total[:, 0] > 0.5))
         flagged = np.union1d(flagged, chunk.rank[lost])

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import numbers
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, repeat
+from functools import cached_property
+from itertools import chain, pairwise, repeat
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from scipy import sparse
 
 from sklearn_calib._validation import Array
 from sklearn_calib._validation_sequences import check_tokens, flatten
+from sklearn_calib.sequence._affixes import LONGEST, Affixes
 from sklearn_calib.sequence._packing import starts_of
 
 __all__ = [
@@ -39,41 +40,58 @@ class _Kinds(dict[int, str]):
 
 
 _KINDS = _Kinds()
-_RUN = re.compile(r"(.)\1+", re.DOTALL)
+# Longer words are all alike.
+_LENGTHS = tuple(map(str, range(13)))
 
 
-def _shapes(words: Sequence[str]) -> list[str]:
-    """Return the kinds of characters, runs of one kind as one: "McDonald-95" is XxXx-0."""
-    kinds = [word.translate(_KINDS) for word in words]
-    shape = {kind: _RUN.sub(r"\1", kind) for kind in dict.fromkeys(kinds)}
-    return [shape[kind] for kind in kinds]
+class _Words:
+    """Distinct words, and what several of their parts are made from."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self.words = words
+
+    @cached_property
+    def lower(self) -> list[str]:
+        return [word.lower() for word in self.words]
+
+    def shapes(self) -> list[str]:
+        """Return the kinds of characters, runs of one kind as one: "McDonald-95" is XxXx-0."""
+        kinds = "".join(self.words).translate(_KINDS)
+        codes = np.frombuffer(kinds.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+        ends = np.cumsum(np.fromiter(map(len, self.words), np.intp, len(self.words)))
+        # Where a kind begins: after another one, or in another word.
+        begins = np.ones(len(codes) + 1, dtype=bool)
+        begins[1:-1] = codes[1:] != codes[:-1]
+        begins[ends] = True
+        runs = codes[begins[:-1]].tobytes().decode("utf-32-le", "surrogatepass")
+        stops = np.concatenate([[0], np.cumsum(begins)])[ends]
+        return [runs[i:j] for i, j in pairwise([0, *stops.tolist()])]
+
+    def lengths(self) -> list[str]:
+        most = len(_LENGTHS) - 1
+        return [_LENGTHS[n] if n < most else _LENGTHS[most] for n in map(len, self.words)]
+
+    def prefixes(self) -> list[list[str | None]]:
+        return [[w[:n] if len(w) >= n else None for w in self.lower] for n in _AFFIXES]
+
+    def suffixes(self) -> list[list[str | None]]:
+        return [[w[-n:] if len(w) >= n else None for w in self.lower] for n in _AFFIXES]
 
 
-def _lower(words: Sequence[str]) -> list[str]:
-    return [word.lower() for word in words]
-
-
-def _starts(words: Sequence[str]) -> list[list[str | None]]:
-    return [[word[:n] if len(word) >= n else None for word in words] for n in range(1, 5)]
-
-
-def _ends(words: Sequence[str]) -> list[list[str | None]]:
-    return [[word[-n:] if len(word) >= n else None for word in words] for n in range(1, 5)]
-
-
+_AFFIXES = range(1, LONGEST + 1)
 # How many words are remembered before all are forgotten.
 _REMEMBERED = 2**16
 
 # Each part of words is a function that returns lists with a value for each word, or None where a
 # word is too short to have one. Most parts have one list.
-PARTS: dict[str, Callable[[Sequence[str]], Sequence[Sequence[str | None]]]] = {
-    "w": lambda words: [words],
-    "lower": lambda words: [_lower(words)],
-    "shape": lambda words: [_shapes(words)],
-    "length": lambda words: [[str(min(len(word), 12)) for word in words]],
-    "prefix": lambda words: _starts(_lower(words)),
-    "suffix": lambda words: _ends(_lower(words)),
-    "end": lambda words: [[word[-3:] for word in words]],
+PARTS: dict[str, Callable[[_Words], Sequence[Sequence[str | None]]]] = {
+    "w": lambda of: [of.words],
+    "lower": lambda of: [of.lower],
+    "shape": lambda of: [of.shapes()],
+    "length": lambda of: [of.lengths()],
+    "prefix": _Words.prefixes,
+    "suffix": _Words.suffixes,
+    "end": lambda of: [[word[-3:] for word in of.words]],
 }
 
 
@@ -121,7 +139,8 @@ class WordFeatures:
     def _values(self, words: Sequence[str]) -> dict[str, list[tuple[str | None, ...]]]:
         """Return the values of each part, word by word."""
         parts = dict.fromkeys(chain(*self.templates.values()))
-        return {part: list(zip(*PARTS[part](words), strict=True)) for part in parts}
+        made = _Words(words)
+        return {part: list(zip(*PARTS[part](made), strict=True)) for part in parts}
 
     def names(self, words: Iterable[str]) -> list[str]:
         """Return every attribute that some token with these words around it may have."""
@@ -169,7 +188,15 @@ class WordFeatures:
     ) -> Array:
         """Return the summed weights of each token's attributes, one row per token."""
         around, table = self.factors(sentences, columns)
-        return around @ (table @ weights).toarray()
+        # Rows of the weights that are needed, as a dense matrix: a sparse product would look up
+        # every entry twice.
+        needed = np.zeros(table.shape[1], dtype=bool)
+        needed[table.indices] = True
+        place = np.cumsum(needed, dtype=np.intc) - 1
+        rows = weights[np.flatnonzero(needed)].toarray()
+        shape = (table.shape[0], len(rows))
+        table = sparse.csr_matrix((table.data, place[table.indices], table.indptr), shape=shape)
+        return around @ (table @ rows)
 
 
 class WordColumns:
@@ -190,18 +217,19 @@ class WordColumns:
     def __init__(self, features: WordFeatures, attributes: Mapping[str, int]) -> None:
         self.n_attributes = len(attributes)
         # The values of each head: of "+1:lower", say, in "+1:lower=the".
-        heads: dict[str, dict[str | None, int]] = {}
+        heads: dict[str, dict[str, int]] = {}
         for name, column in attributes.items():
             head, _, value = name.partition("=")
             heads.setdefault(head, {})[value] = column
         self._parts = {name: PARTS[name] for name in chain(*features.templates.values())}
-        width = {name: len(part([])) for name, part in self._parts.items()}
+        width = {name: len(part(_Words([]))) for name, part in self._parts.items()}
         # Where the columns of each distance begin, among those of a word.
         sizes = [sum(width[name] for name in names) for names in features.templates.values()]
         self._first = np.cumsum([0, *sizes[:-1]])
         # The values of a part that some distance knows, numbered, with a column for each distance:
         # a value is looked up once. The last row is that of all other values.
         self._number: dict[str, dict[str | None, int]] = {}
+        self._affixes: dict[str, Affixes] = {}
         found: dict[tuple[int, str], Array] = {}
         for name in self._parts:
             known = {
@@ -209,10 +237,12 @@ class WordColumns:
                 for offset, names in features.templates.items()
                 if name in names
             }
-            values = dict.fromkeys(chain(*known.values()))
+            values = list(dict.fromkeys(chain(*known.values())))
             self._number[name] = dict(zip(values, range(len(values)), strict=True))
+            if name in ("prefix", "suffix"):
+                self._affixes[name] = Affixes(values, at_end=name == "suffix")
             for offset, own in known.items():
-                columns = map(own.get, chain(values, [None]), repeat(-1))
+                columns = chain(map(own.get, values, repeat(-1)), [-1])
                 found[offset, name] = np.fromiter(columns, np.intc, len(values) + 1)
         self._places = [
             (name, found[offset, name])
@@ -248,19 +278,20 @@ class WordColumns:
 
     def _find(self, words: Sequence[str]) -> Array:
         """Return the columns of each word at all distances; -1 is what the model lacks."""
-        values = {name: part(words) for name, part in self._parts.items()}
-        if any("\0" in word for word in words):
-            values = {
-                name: [[v if v is None else _c_string(v) for v in each] for each in own]
-                for name, own in values.items()
-            }
-        numbers = {
-            name: [
+        made = _Words(words)
+        cut = "\0" in "".join(words)
+        numbers = {}
+        for name, part in self._parts.items():
+            if name in self._affixes and not cut:
+                numbers[name] = self._affixes[name].find(made.lower)
+                continue
+            values = part(made)
+            if cut:
+                values = [[v if v is None else _c_string(v) for v in each] for each in values]
+            numbers[name] = [
                 np.fromiter(map(self._number[name].get, each, repeat(-1)), np.intc, len(words))
-                for each in own
+                for each in values
             ]
-            for name, own in values.items()
-        }
         return np.column_stack(
             [columns[each] for name, columns in self._places for each in numbers[name]]
         )

@@ -64,13 +64,12 @@ def marginals_vjp(
         to_transitions += step
         for sentence in chunk.sentences[flagged].tolist():
             where = slice(starts[sentence], starts[sentence] + lengths[sentence])
-            table = np.zeros((lengths[sentence] - 1, *log_transitions.shape))
+            along = _Steps(None, None, len(log_transitions))
             if pairs is not None and pair_cotangent is not None:
                 own = pair_cotangent[where.start - sentence : where.stop - sentence - 1]
-                for p, (i, j) in enumerate(pairs):
-                    table[:, i, j] += own[:, p]
+                along = _Steps(pairs, own, len(log_transitions))
             to_potentials[where], step = _log_vjp(
-                potentials[where], log_transitions, sentence, cotangent[where], table
+                potentials[where], log_transitions, sentence, cotangent[where], along
             )
             to_transitions += step
     return to_potentials, to_transitions
@@ -115,7 +114,7 @@ def _chunk_vjp(
         # What follows each token is known from its marginals: no backward recursion is needed.
         # A marginal too small for a float is one that adds nothing to any derivative.
         own, flagged = found.weights, found.flagged
-        own /= found.scale[:, None]
+        own *= (1.0 / found.scale)[:, None]
         gamma = proba[chunk.rows]
         beta = gamma / alpha
         v = own * beta
@@ -167,8 +166,22 @@ def _chunk_vjp(
     return ahead, to_transitions, flagged
 
 
+class _Steps:
+    """The derivatives of a sentence's steps, as a matrix of states that is made when asked for."""
+
+    def __init__(self, pairs: Array | None, slopes: Array | None, k: int) -> None:
+        self.pairs, self.slopes, self.k = pairs, slopes, k
+
+    def __getitem__(self, t: int) -> Array:
+        """Return the derivatives of the step from token t to the next."""
+        table = np.zeros((self.k, self.k))
+        if self.pairs is not None and self.slopes is not None:
+            np.add.at(table, (self.pairs[:, 0], self.pairs[:, 1]), self.slopes[t])
+        return table
+
+
 def _log_vjp(
-    potentials: Array, log_transitions: Array, sentence: int, slopes: Array, pair_slopes: Array
+    potentials: Array, log_transitions: Array, sentence: int, slopes: Array, steps: _Steps
 ) -> tuple[Array, Array]:
     """Return the gradients of one sentence, by conditional probabilities from log space."""
     alpha, _ = log_forward(potentials, log_transitions, sentence)
@@ -178,13 +191,13 @@ def _log_vjp(
     for t in range(1, len(alpha)):
         # Where each state may have come from, and what the way there adds.
         origin = shares(alpha[t - 1][:, None] + log_transitions, axis=0)
-        prefix[t] += (origin * (prefix[t - 1][:, None] + pair_slopes[t - 1])).sum(axis=0)
-    joint = np.empty((len(alpha) - 1, *log_transitions.shape))
+        prefix[t] += (origin * (prefix[t - 1][:, None] + steps[t - 1])).sum(axis=0)
+    mean = float(gamma[-1] @ prefix[-1])
+    to_transitions = np.zeros_like(log_transitions)
     for t in range(len(alpha) - 2, -1, -1):
         onward = shares(log_transitions + potentials[t + 1] + beta[t + 1], axis=1)
-        rest[t] = (onward * (pair_slopes[t] + slopes[t + 1] + rest[t + 1])).sum(axis=1)
-        joint[t] = gamma[t][:, None] * onward
-    mean = float((gamma * slopes).sum() + (joint * pair_slopes).sum())
-    to_potentials = gamma * (prefix + rest - mean)
-    along = prefix[:-1, :, None] + pair_slopes + (slopes + rest)[1:, None, :] - mean
-    return to_potentials, (joint * along).sum(axis=0)
+        after = steps[t] + slopes[t + 1] + rest[t + 1]
+        rest[t] = (onward * after).sum(axis=1)
+        after += prefix[t][:, None] - mean
+        to_transitions += gamma[t][:, None] * onward * after
+    return gamma * (prefix + rest - mean), to_transitions

@@ -232,12 +232,12 @@ def test_few_counts_are_shown_by_period():
     post = counted(3, p=0.5)
     lines = repr(post).splitlines()
     assert lines[0].split() == ["period", "key", "mean", "low", "high", "n_documents"]
-    assert lines[1].split() == ["2003-Q1", "yes", "1.5000", "0.0000", "3.0000", "3"]
+    assert lines[1].split() == ["2003-Q1", "yes", "1.500", "0", "3", "3"]
     assert lines[2:] == [
         "3 documents; 100 samples of each.",
         "The intervals have a level of 95%, given the model.",
     ]
-    assert "<td>2003-Q1</td><td>yes</td><td>1.5000</td>" in post._repr_html_()
+    assert "<td>2003-Q1</td><td>yes</td><td>1.500</td>" in post._repr_html_()
 
 
 def test_many_counts_are_shown_as_sums_of_the_most_common_keys():
@@ -247,7 +247,7 @@ def test_many_counts_are_shown_as_sums_of_the_most_common_keys():
     low, high = whole.confidence_interval()
     lines = repr(post).splitlines()
     assert lines[0].split() == ["key", "mean", "low", "high"]
-    assert lines[1].split() == ["yes", f"{whole.mean[0, 0]:.4f}", f"{low[0, 0]:.4f}", "6.0000"]
+    assert lines[1].split() == ["yes", f"{whole.mean[0, 0]:.3f}", f"{low[0, 0]:.0f}", "6"]
     assert high.tolist() == [[6]]
     assert lines[2] == "11 documents in 11 years, 2001 to 2011; 100 samples of each."
     assert lines[3] == "All years together. The intervals have a level of 95%, given the model."

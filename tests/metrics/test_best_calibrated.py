@@ -7,7 +7,12 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
+from sklearn.model_selection import (
+    GridSearchCV,
+    RandomizedSearchCV,
+    StratifiedKFold,
+    cross_validate,
+)
 
 from sklearn_calib import best_calibrated
 
@@ -93,3 +98,27 @@ def test_in_searches():
         LogisticRegression(), grid, n_iter=2, scoring=["neg_log_loss", ERROR], refit=refit
     ).fit(X, y)
     assert drawn.best_index_ in (0, 1)
+
+
+def test_a_search_can_be_scored_and_nested():
+    X, y = make_classification(300, n_informative=4, flip_y=0.2, random_state=0)
+    search = GridSearchCV(
+        LogisticRegression(),
+        {"C": [1e-3, 1.0]},
+        scoring=["accuracy", ERROR],
+        refit=best_calibrated(),
+        cv=3,
+    )
+    nested = cross_validate(search, X, y, cv=3, return_estimator=True)
+    own = nested["estimator"][0].best_estimator_
+    first = next(iter(StratifiedKFold(3).split(X, y)))[1]
+    assert nested["test_score"][0] == own.score(X[first], y[first])
+
+
+def test_it_is_found_under_the_name_of_its_score():
+    one = best_calibrated("f1", calibration="error")
+    assert {"f1": 1, "error": 2}[one] == 1
+    assert one == best_calibrated("f1", calibration="error")
+    assert one != best_calibrated("f1", calibration="error", tolerance=2.0)
+    assert one != "error"
+    assert one != 1

@@ -4,10 +4,13 @@ import pickle
 
 import numpy as np
 import pytest
+import sklearn
 from scipy.optimize import check_grad
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV
 
+from sklearn_calib import AdaptiveBinCalibrationError
 from sklearn_calib.sequence import CRFTagger
 from sklearn_calib.sequence._lattice_solver import OBJECTIVES, Objective, _start
 from tests.sequence.text import sentences
@@ -116,6 +119,22 @@ def test_weights_are_repetition_and_zero_is_absence(text):
     np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-5)
 
 
+def test_weights_reach_training_and_scoring_through_a_search(text):
+    X, y = text
+    weight = np.arange(1.0, len(X) + 1)
+    with sklearn.config_context(enable_metadata_routing=True):
+        scorer = AdaptiveBinCalibrationError().set_score_request(sample_weight=True)
+        search = GridSearchCV(
+            lattice().set_fit_request(sample_weight=True), {"c2": [0.1, 1.0]}, scoring=scorer, cv=2
+        ).fit(X, y, sample_weight=weight)
+    alone = lattice(**search.best_params_).fit(X, y, sample_weight=weight)
+    np.testing.assert_array_equal(search.predict_proba(X), alone.predict_proba(X))
+    half = len(X) // 2
+    first = lattice(c2=0.1).fit(X[half:], y[half:], sample_weight=weight[half:])
+    score = AdaptiveBinCalibrationError()(first, X[:half], y[:half], sample_weight=weight[:half])
+    assert search.cv_results_["split0_test_score"][0] == score
+
+
 def test_warm_start_reaches_the_same_place_sooner(text):
     X, y = text
     cold = lattice(features="rich", c2=0.1, tol=1e-8).fit(X, y)
@@ -176,6 +195,8 @@ def test_clone_pickle_and_determinism(text):
     # A fit by CRFsuite afterwards leaves nothing of it, and the other way round.
     tagger.set_params(solver="crfsuite", objective="likelihood").fit(X, y)
     assert tagger.crf_ is not None
+    assert not hasattr(tagger, "n_iter_")
+    assert not hasattr(tagger, "objective_value_")
     tagger.set_params(solver="lattice").fit(X, y)
     assert not hasattr(tagger, "model_")
 
@@ -202,8 +223,21 @@ def test_what_cannot_be_done_is_said(text, options, fit, message):
 
 def test_too_few_iterations_warn(text):
     X, y = text
-    with pytest.warns(ConvergenceWarning, match="Raise max_iterations"):
+    with pytest.warns(ConvergenceWarning, match="in iteration 2 .* Raise max_iterations") as seen:
         lattice(max_iterations=2).fit(X, y)
+    assert seen[0].filename == __file__
+
+
+def test_the_end_of_what_floats_can_tell_is_convergence(text):
+    X, y = text
+    tagger = lattice(max_iterations=5000, tol=0.0).fit(X, y)
+    assert tagger.n_iter_ < 5000
+
+
+def test_no_step_goes_down():
+    X = [[{"a": 1e30}, {"a": -1e30}], [{"b": 1.0}]]
+    with pytest.warns(ConvergenceWarning, match="No step lowers the objective.*scale the features"):
+        lattice(features=None, c2=0.01).fit(X, [["A", "B"], ["A"]])
 
 
 def test_features_that_are_too_large(text):

@@ -1,9 +1,12 @@
 """What a conditional random field sees of a token."""
 
 import pickle
+import re
 from collections import UserDict
 
 import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sklearn_calib.sequence import CRFTagger, _token_features
 from sklearn_calib.sequence._token_features import FEATURES, WordColumns, attributes_of
@@ -26,6 +29,15 @@ def test_features_around_a_word():
     assert "-1:edge" in rows[0]
     assert "-1:w=Ab1" in rows[1]
     assert "+2:edge" in rows[0]
+
+
+@given(st.lists(st.text(st.one_of(st.sampled_from("aB0-\0"), st.characters()), max_size=8)))
+def test_shapes_of_words(words):
+    def kind(c):
+        return "0" if c.isdigit() else "X" if c.isupper() else "x" if c.isalpha() else c
+
+    expected = [re.sub(r"(?s)(.)\1+", r"\1", "".join(map(kind, word))) for word in words]
+    assert _token_features._Words(words).shapes() == expected
 
 
 def test_any_mapping_is_read_as_a_dict():

@@ -1,5 +1,7 @@
 """Gradients of marginals: against enumeration, finite differences, and themselves."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -129,3 +131,33 @@ def test_messages():
         result.vjp(bad)
     with pytest.raises(ValueError, match="pass pairs= to forward_backward"):
         result.vjp(potentials, potentials)
+    with pytest.raises(TypeError, match="cotangent must hold numbers, got 'steep'"):
+        result.vjp("steep")
+
+
+def test_log_space_takes_no_more_memory_than_the_scores():
+    rng = np.random.default_rng(9)
+    # Two states that no other leads to, and a token that only they allow: lost to scaled floats.
+    n, k = 1500, 24
+    potentials = rng.normal(size=(n, k))
+    transitions = np.full((k, k), -900.0)
+    np.fill_diagonal(transitions, 0.0)
+    potentials[n // 2, 2:] = -2000.0
+    potentials[: n // 2, :2] -= 3.0
+    pairs = [[0, 0], [1, 1], [0, 0]]
+    result = forward_backward(potentials, transitions, pairs=pairs)
+    slopes, steps = rng.normal(size=(n, k)), rng.normal(size=(n - 1, 3))
+    tracemalloc.start()
+    to_potentials, _ = result.vjp(slopes, steps)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # A matrix for each step would take k times the scores.
+    assert peak < 16 * potentials.nbytes
+    change = rng.normal(size=potentials.shape)
+
+    def value(h):
+        found = forward_backward(potentials + h * change, transitions, pairs=pairs)
+        return float((found.proba * slopes).sum() + (found.pair_proba * steps).sum())
+
+    numerical = (8 * (value(1e-3) - value(-1e-3)) - value(2e-3) + value(-2e-3)) / 12e-3
+    assert float((to_potentials * change).sum()) == pytest.approx(numerical, rel=1e-7, abs=1e-7)

@@ -56,7 +56,10 @@ def balanced_ends(
         rows = np.append(0, ends)
 
         def distinct(first: int, last: int) -> int:
-            return len(set(unit[rows[first] : rows[last]].tolist()))
+            # The first rows are enough to see that there are enough.
+            some = unit[rows[first] : rows[last]]
+            found = len(set(some[: 8 * LEAST_UNITS].tolist()))
+            return found if found >= LEAST_UNITS else len(set(some.tolist()))
 
     return merged_ends(queries, ends, index, number // 2, distinct)
 

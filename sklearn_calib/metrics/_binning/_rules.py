@@ -16,7 +16,15 @@ import numpy as np
 
 from sklearn_calib._validation import Array
 from sklearn_calib.metrics._binning._balanced import balanced_ends, runs_at_edges
-from sklearn_calib.metrics._binning._sorted import TOLERANCE, SortedQueries, width_edges
+from sklearn_calib.metrics._binning._sorted import (
+    TOLERANCE,
+    SortedQueries,
+    regular_ends,
+    width_edges,
+)
+
+# Runs so many times as long as usual say nothing of where other bins end.
+_LONG = 20.0
 
 
 class Rule(Protocol):
@@ -71,6 +79,12 @@ class BySize:
         if queries.w is not None:
             need = self.size * (1.0 - TOLERANCE)
         excess, variance = _usual_excess(queries)
+        if queries.w is None and variance == 0.0:
+            # Without ties all bins are of one size.
+            targets = regular_ends(len(queries), int(need))[:-1]
+            runs = np.searchsorted(held, targets)
+            if (lump[runs] | (held[runs] == targets)).all():
+                return _with_neighbours(queries, runs)
         found = []
         weight = row = unsure = 0.0
         while True:
@@ -160,7 +174,12 @@ def _usual_excess(queries: SortedQueries) -> tuple[float, float]:
     """Return by how much bins exceed their size, as mean and variance, from runs that are known."""
     held, pool = queries.run_weights, queries.pool
     size = np.diff(held, prepend=0).astype(float)
-    size = size if pool is None else size[~pool.lump]
+    if pool is not None:
+        # Whatever is at 0 and at 1, no other bin ends there.
+        size = size[~pool.lump & (pool.run_high > 0.0) & (pool.run_high < 1.0)]
+    if queries.w is None and len(size):
+        # Neither are a few long runs what is usual elsewhere.
+        size = size[size <= _LONG * _weighted_median(size)]
     if len(size) < 100 or size.sum() == 0.0:
         if queries.w is None:
             return 0.0, 0.0
@@ -172,6 +191,13 @@ def _usual_excess(queries: SortedQueries) -> tuple[float, float]:
     mean = float(np.dot(size, size - step) / size.sum()) / 2.0
     square = float(np.dot(size, (size - step) * (2.0 * size - step)) / size.sum()) / 6.0
     return mean, max(0.0, square - mean**2)
+
+
+def _weighted_median(size: Array) -> float:
+    """Return the length of the run that a query is in, for the median of the queries."""
+    ordered = np.sort(size)
+    held = np.cumsum(ordered)
+    return float(ordered[np.searchsorted(held, held[-1] / 2.0)])
 
 
 def _total(queries: SortedQueries, power: int) -> float:

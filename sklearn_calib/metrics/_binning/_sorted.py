@@ -187,7 +187,12 @@ class SortedQueries:
         """
         if self.w is None:
             size = max(int(size), min_rows)
-            if self.pool is None:
+            if self.pool is not None:
+                targets = regular_ends(len(self), size)[:-1]
+                found = np.searchsorted(self.run_counts, targets)
+                if np.array_equal(self.run_counts[found], targets):
+                    return np.append(self.runs[found], len(self.q))
+            else:
                 ends = regular_ends(len(self.q), size)
                 # Without a tie across an edge, the cut is a plain slice.
                 if len(ends) == 1 or not self._tied(ends[:-1]).any():

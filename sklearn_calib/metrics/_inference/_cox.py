@@ -17,6 +17,7 @@ from sklearn_calib._validation import Array
 from sklearn_calib.metrics._binning._scanned import sort_or_scan
 from sklearn_calib.metrics._binning._sorted import SortedQueries
 from sklearn_calib.metrics._inference._null_statistics import log_odds
+from sklearn_calib.queries._numbered import numbered
 from sklearn_calib.queries._queries import Queries
 from sklearn_calib.queries._scan import QueryScan
 
@@ -99,7 +100,7 @@ def fit_cox(queries: Queries | QueryScan, level: float = 0.95) -> CoxFit:
     units = queries.units
     if units is None and whole and len(x) <= _PROFILE_UP_TO:
         return _by_profile(likelihood, constant, level)
-    code = np.arange(len(x)) if units is None else np.unique(units[keep], return_inverse=True)[1]
+    code = np.arange(len(x)) if units is None else numbered(units[keep])
     return _by_wald(likelihood, constant, code, level)
 
 

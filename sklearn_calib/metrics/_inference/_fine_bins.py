@@ -14,6 +14,7 @@ from sklearn_calib._validation import Array
 from sklearn_calib.metrics._binning._binned import BinnedQueries, cut
 from sklearn_calib.metrics._binning._rules import Fine
 from sklearn_calib.metrics._binning._sorted import SortedQueries
+from sklearn_calib.queries._numbered import numbered
 
 # Log-odds are kept within those of one in a million.
 LEAST = 1e-6
@@ -99,7 +100,7 @@ def residuals(binned: BinnedQueries, fit: Array) -> Array:
 
 def group_sums(binned: BinnedQueries, unit: Array, fit: Array) -> sparse.csr_array:
     """Return the sum of the residuals of each group in each bin."""
-    group = np.unique(unit, return_inverse=True)[1]
+    group = numbered(unit)
     column = np.repeat(np.arange(len(binned)), binned.count)
     shape = (int(group.max()) + 1, len(binned))
     return sparse.coo_array((residuals(binned, fit), (group, column)), shape=shape).tocsr()

@@ -15,6 +15,7 @@ which is sparse, because a unit touches few bins.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -29,25 +30,110 @@ from sklearn_calib.metrics._inference._moments import ResidualMoments
 # Up to so many bins their products are kept in a square array, beyond as few as there are.
 _DENSE = 2000
 
-# The share of bins that a unit touches, from which on it is written out in full.
-_CROWDED = 0.2
+# The share of bins that a unit touches, from which on a row of zeros and all is the faster way.
+_CROWDED = 0.07
 
-# Numbers made at a time, where a row of bins is made for each of them.
-_ENTRIES = 4_000_000
+# Numbers made at a time.
+_ENTRIES = 1_000_000
+
+# So many numbers of crowded units are added up in single precision, where that is enough.
+_MANY = 4_000_000
 
 
 def _summed_products(one: sparse.csr_array, two: sparse.csr_array) -> sparse.csr_array:
-    """Return the products of bins, summed over units."""
+    """Return the products of the bins of two cuts, summed over units."""
     n_units, n_bins = one.shape
-    if one.nnz < _CROWDED * n_units * n_bins:
+    if one.nnz < 3.0 * _CROWDED * n_units * n_bins:
         return sparse.csr_array(one.T @ two)
-    # Units that touch many of the bins: rows of zeros and all are the faster way.
     whole = np.zeros((n_bins, two.shape[1]))
     part = max(1, _ENTRIES // n_bins)
     for first in range(0, n_units, part):
         rows = slice(first, first + part)
         whole += one[rows].toarray().T @ two[rows].toarray()
     return sparse.csr_array(whole)
+
+
+def _squared(sums: sparse.csr_array, rough: bool = False) -> Array | sparse.csr_array:
+    """Return the products of two bins, summed over units.
+
+    A unit that touches few of the bins is taken pair by pair of these, another
+    as a row of zeros and all. `rough` allows single precision where there are
+    very many numbers.
+    """
+    n_units, n_bins = sums.shape
+    if n_bins > _DENSE:
+        return sparse.csr_array(sums.T @ sums)
+    length = np.diff(sums.indptr)
+    crowded = length > (_CROWDED * n_bins if n_units * n_bins > _ENTRIES else 1)
+    whole = np.zeros(n_bins * n_bins)
+    for units in _of_equal_length(length, ~crowded):
+        whole += _of_pairs(sums, units, int(length[units[0]]))
+    whole = whole.reshape(n_bins, n_bins)
+    whole += whole.T
+    few = np.repeat(~crowded, length)
+    own = np.bincount(sums.indices[few], np.square(sums.data[few]), n_bins)
+    whole.ravel()[:: n_bins + 1] += own
+    return whole + _of_rows(sums, np.flatnonzero(crowded), rough)
+
+
+def _of_equal_length(length: Array, chosen: Array) -> Iterator[Array]:
+    """Yield the chosen units that touch two bins or more, in parts of as many bins each."""
+    units = np.flatnonzero(chosen & (length > 1))
+    # Short numbers are sorted in a single pass.
+    units = units[np.argsort(length[units].astype(np.uint16), kind="stable")]
+    ends = np.append(np.flatnonzero(np.diff(length[units])) + 1, len(units))
+    first = 0
+    for end in ends[ends > 0].tolist():
+        n = int(length[units[first]])
+        part = max(1, 2 * _ENTRIES // (n * (n - 1)))
+        for at in range(first, end, part):
+            yield units[at : min(at + part, end)]
+        first = end
+
+
+def _of_pairs(sums: sparse.csr_array, units: Array, n: int) -> Array:
+    """Return the products of bins with later ones, for units that touch n bins each."""
+    n_bins = sums.shape[1]
+    cells = sums.indptr[units] + np.arange(n)[:, None]
+    at, value = sums.indices[cells].astype(np.intp), sums.data[cells]
+    row = at * n_bins
+    key = np.empty((n * (n - 1) // 2, len(units)), dtype=np.intp)
+    product = np.empty(key.shape)
+    done = 0
+    for apart in range(1, n):
+        here = slice(done, done + n - apart)
+        np.add(row[:-apart], at[apart:], out=key[here])
+        np.multiply(value[:-apart], value[apart:], out=product[here])
+        done = here.stop
+    found: Array = np.bincount(key.ravel(), product.ravel(), n_bins * n_bins)
+    return found
+
+
+def _of_rows(sums: sparse.csr_array, units: Array, rough: bool) -> Array:
+    """Return the products of bins for units that are written out in full."""
+    n_bins = sums.shape[1]
+    single = rough and len(units) * n_bins > _MANY
+    # Numbers of single precision may neither overflow nor vanish.
+    scale = float(np.abs(sums.data).max()) if single else 1.0
+    found = np.zeros((n_bins, n_bins), dtype=np.float32 if single else float)
+    length = np.diff(sums.indptr)
+    part = max(1, 4 * _ENTRIES // n_bins)
+    for first in range(0, len(units), part):
+        some = units[first : first + part]
+        cells = _ranges(sums.indptr[some], length[some])
+        whole = np.zeros((len(some), n_bins), dtype=found.dtype)
+        row = np.repeat(np.arange(len(some)) * n_bins, length[some])
+        whole.ravel()[row + sums.indices[cells]] = sums.data[cells] / scale
+        found += whole.T @ whole
+    return found.astype(float) * scale**2
+
+
+def _ranges(first: Array, length: Array) -> Array:
+    """Return the numbers of ranges that start at `first`, one after the other."""
+    if (first[1:] == first[:-1] + length[:-1]).all():
+        return np.arange(first[0], first[0] + length.sum())
+    ends = np.cumsum(length)
+    return np.arange(ends[-1]) + np.repeat(first - (ends - length), length)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,21 +145,30 @@ class PairForm:
     sums : sparse array of shape (n_units, n_bins)
         Sum of weight x residual of each unit in each bin.
     weights : sparse array of shape (n_units, n_bins)
-        Sum of weights.
+        Sum of weights: there is one for each of the sums, in the same order.
     """
 
     sums: sparse.csr_array
     weights: sparse.csr_array
 
+    def _with(self, values: Array) -> sparse.csr_array:
+        """Return an array that has other numbers in the same places."""
+        return sparse.csr_array((values, self.sums.indices, self.sums.indptr), self.sums.shape)
+
+    def _by_bin(self, values: Array) -> Array:
+        """Return numbers in the same places, summed over units."""
+        found: Array = np.bincount(self.sums.indices, values, self.sums.shape[1])
+        return found
+
     @cached_property
     def bin_weight(self) -> Array:
         """Weight of each bin."""
-        return np.asarray(self.weights.sum(axis=0)).ravel()
+        return self._by_bin(self.weights.data)
 
     @cached_property
     def bin_sum(self) -> Array:
         """Sum of residuals of each bin."""
-        return np.asarray(self.sums.sum(axis=0)).ravel()
+        return self._by_bin(self.sums.data)
 
     @cached_property
     def share(self) -> Array:
@@ -88,7 +183,7 @@ class PairForm:
     @cached_property
     def own_weight(self) -> Array:
         """Sum over units of their squared weight in each bin."""
-        return np.asarray(self.weights.multiply(self.weights).sum(axis=0)).ravel()
+        return self._by_bin(np.square(self.weights.data))
 
     @cached_property
     def unit_weight(self) -> Array:
@@ -98,7 +193,7 @@ class PairForm:
     @cached_property
     def self_terms(self) -> Array:
         """K(g, g) of each unit, which T leaves out."""
-        return self.sums.multiply(self.sums) @ self.factor
+        return self._with(np.square(self.sums.data)) @ self.factor
 
     @cached_property
     def rows(self) -> Array:
@@ -113,7 +208,7 @@ class PairForm:
     @cached_property
     def own_squares(self) -> Array:
         """Sum over units of their squared residual sums in each bin."""
-        return np.asarray(self.sums.multiply(self.sums).sum(axis=0)).ravel()
+        return self._by_bin(np.square(self.sums.data))
 
     @cached_property
     def products(self) -> Array:
@@ -138,26 +233,14 @@ class PairForm:
     @cached_property
     def centred(self) -> PairForm:
         """The form of the residuals without their bin means, as spread out as they were."""
-        mean = self.bin_sum / self.bin_weight
-        scale = self._without_centring
-        fitted = self.weights.multiply((scale * mean)[None, :])
-        sums = self.sums.multiply(scale[None, :]) - fitted
-        return PairForm(sparse.csr_array(sums), self.weights)
+        mean, at = self.bin_sum / self.bin_weight, self.sums.indices
+        values = self.sums.data - self.weights.data * mean[at]
+        return PairForm(self._with(values * self._without_centring[at]), self.weights)
 
     @cached_property
     def _without_pairing(self) -> Array:
         """What undoes the loss of influence of a unit that others are compared with as well."""
         return 1.0 + 1.0 / np.maximum(self.bin_units - 2.0, 1.0)
-
-    @cached_property
-    def _others(self) -> sparse.csr_array:
-        """The share of a bin over its weight and over that of all its units but one."""
-        mine = self.weights.tocoo()
-        # Where there are no others, there is no pair, and the bin does not count.
-        share = np.where(self.factor > 0.0, self.share / self.bin_weight, 0.0)
-        rest = self.bin_weight[mine.col] - mine.data
-        values = np.divide(share[mine.col], rest, out=np.zeros_like(rest), where=rest > 0.0)
-        return sparse.csr_array((values, (mine.row, mine.col)), shape=mine.shape)
 
     @cached_property
     def influence(self) -> Array:
@@ -167,32 +250,31 @@ class PairForm:
         from pairs of different units, like T: the square of a bin's own noise
         would be the same for all units, and add up.
         """
-        scale = self._without_centring * self._without_pairing
-        reach = sparse.csr_array(self.sums.multiply(self._others))
-        rows = reach @ (scale * self.bin_sum) - reach.multiply(self.sums) @ scale
-        expected = self.share * scale * self.products / self.bin_weight
-        return np.asarray(rows - self.weights @ expected)
+        at, mine, weight = self.sums.indices, self.sums.data, self.weights.data
+        # Where there are no others, there is no pair, and the bin does not count.
+        rest = np.where(self.factor[at] > 0.0, self.bin_weight[at] - weight, 0.0)
+        others = np.divide(self.bin_sum[at] - mine, rest, out=np.zeros_like(rest), where=rest > 0.0)
+        scale = self._without_centring * self._without_pairing * self.share / self.bin_weight
+        return self._with(mine * others - weight * self.products[at]) @ scale
 
     @cached_property
     def influence_noise(self) -> float:
         """Sum of the squared influence of units that is there without an error."""
         centred = self.centred
-        scale = np.sqrt(self._without_pairing) / self._without_centring
-        reach = sparse.csr_array(centred.sums.multiply(self._others))
-        own = reach.multiply(centred.sums) @ scale
-        whole = _summed_products(reach, reach).multiply(centred.inner)
-        return float(scale @ (whole @ scale)) - float(np.sum(np.square(own)))
+        factor = self.factor * np.sqrt(self._without_pairing) / self._without_centring
+        own = centred._with(np.square(centred.sums.data)) @ factor
+        total = float(factor @ (centred.inner * centred.inner @ factor))
+        return total - float(np.sum(np.square(own)))
 
     @cached_property
-    def inner(self) -> sparse.csr_array:
+    def inner(self) -> Array | sparse.csr_array:
         """M: products of two bins' residuals of one unit, summed over units."""
-        return _summed_products(self.sums, self.sums)
+        return _squared(self.sums)
 
     def cross_moment(self, other: PairForm) -> float:
         """Return the sum of K(g, h) K'(g, h) over pairs of units."""
         between = self.inner if other is self else _summed_products(self.sums, other.sums)
-        whole = between.multiply(between)
-        total = float(self.factor @ (whole @ other.factor))
+        total = float(self.factor @ (between * between @ other.factor))
         return total - float(np.sum(self.self_terms * other.self_terms))
 
     def between(self, along: Array) -> float:
@@ -205,21 +287,21 @@ class PairForm:
         own = self.self_terms
         # M once more, each unit counted as often as its K(g, g): the sum of (K K)(g, g) K(g, g)
         # over units needs no row of bins for each unit.
-        weighted = _summed_products(self.sums, self.sums.multiply(own[:, None]).tocsr())
-        cube = twice = 0.0
-        scaled = self.inner.multiply(self.factor[:, None]).tocsr()  # C M
-        n_bins = scaled.shape[0]
-        whole = scaled.toarray() if n_bins <= _DENSE else scaled
-        part = max(1, _ENTRIES // n_bins)
-        for first in range(0, n_bins, part):
-            rows = slice(first, first + part)
-            square = whole[rows] @ whole  # C M C M
-            turned = scaled[:, rows].T
-            cube += float(turned.multiply(square).sum())
-            # The last factor of C M C is that of the column.
-            some = weighted[rows].multiply(self.factor[None, :])
-            twice += float(some.multiply(whole[rows]).sum())
-        return cube - 3.0 * twice + 2.0 * float(np.sum(own**3))
+        root = np.repeat(np.sqrt(own), np.diff(self.sums.indptr))
+        weighted = _squared(self._with(self.sums.data * root), rough=True)
+        twice = float(self.factor @ (weighted * self.inner @ self.factor))
+        return self._cube() - 3.0 * twice + 2.0 * float(np.sum(own**3))
+
+    def _cube(self) -> float:
+        """Return the sum of K(g, h) K(h, l) K(l, g) over all g, h, l."""
+        root, inner = np.sqrt(self.factor), self.inner
+        if isinstance(inner, np.ndarray):
+            whole = root[:, None] * inner * root
+            return float(np.vdot(whole @ whole.T, whole))
+        scaled = sparse.csr_array(inner.multiply(root[:, None]).multiply(root[None, :]))
+        part = max(1, _ENTRIES // scaled.shape[0])
+        rows = (slice(a, a + part) for a in range(0, scaled.shape[0], part))
+        return sum(float(((scaled[some] @ scaled) * scaled[some]).sum()) for some in rows)
 
 
 def unit_adders(
@@ -243,11 +325,27 @@ def pair_form(bins: BinnedQueries, residuals: Array | None = None) -> PairForm:
     queries = bins.queries
     values = queries.weighted_residuals if residuals is None else residuals
     unit = np.arange(len(queries)) if queries.unit is None else queries.unit
-    cells = (unit, bins.of_queries(np.arange(len(bins))))
-    shape = (int(unit.max()) + 1, len(bins))
-    sums = sparse.coo_array((values, cells), shape=shape).tocsr()
-    weights = sparse.coo_array((queries.weights, cells), shape=shape).tocsr()
-    return PairForm(sums, weights)
+    cell = bins.of_queries(np.arange(len(bins)))
+    return form_of_cells(unit, cell, values, queries.weights, (int(unit.max()) + 1, len(bins)))
+
+
+def form_of_cells(
+    unit: Array, cell: Array, residuals: Array, weights: Array, shape: tuple[int, int]
+) -> PairForm:
+    """Return the form of weighted residuals and weights that are in order of their bins."""
+    n = len(unit)
+    # One step for each query: turning it over puts them in order of units, and keeps that of bins.
+    turned = sparse.csc_array((np.arange(n), unit, np.arange(n + 1)), (shape[0], n)).tocsr()
+    order, cell = turned.data, cell[turned.data]
+    new = np.ones(n, dtype=bool)
+    new[1:] = cell[1:] != cell[:-1]
+    new[turned.indptr[turned.indptr < n]] = True
+    starts = np.flatnonzero(new)
+    indices, ends = cell[starts], np.searchsorted(starts, turned.indptr)
+    sums, held = (np.add.reduceat(values[order], starts) for values in (residuals, weights))
+    # The two share the places of their numbers.
+    found = sparse.csr_array((sums, indices, ends), shape)
+    return PairForm(found, sparse.csr_array((held, found.indices, found.indptr), shape))
 
 
 def _composition_variance(form: PairForm, noise: Array) -> float:

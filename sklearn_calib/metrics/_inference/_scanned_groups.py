@@ -11,10 +11,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from sklearn_calib._validation import Array
-from sklearn_calib.metrics._inference._grouped import PairForm
+from sklearn_calib.metrics._inference._grouped import PairForm, form_of_cells
 from sklearn_calib.metrics._inference._unit_order import content_keys, order_by_content
 from sklearn_calib.queries._queries import Queries
 from sklearn_calib.queries._scan import QueryScan
@@ -128,11 +127,7 @@ class GroupSums:
     def form(self, n_bins: int) -> PairForm:
         """Return the debiased error as a sum over pairs of groups."""
         shape = (self.n_units, n_bins)
-        cells = (self.unit, self.bin)
-        return PairForm(
-            sparse.coo_array((self.residual, cells), shape=shape).tocsr(),
-            sparse.coo_array((self.weight, cells), shape=shape).tocsr(),
-        )
+        return form_of_cells(self.unit, self.bin, self.residual, self.weight, shape)
 
 
 def group_sums_of_scan(scan: QueryScan, high: Array) -> GroupSums:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from sklearn_calib._validation import Array
+from sklearn_calib.metrics._binning._sorted import CHUNK
+from sklearn_calib.queries._numbered import numbered
 
 
 def _mixed(bits: Array) -> Array:
@@ -31,7 +33,7 @@ def units_by_content(unit: Array, y: Array, q: Array, w: Array | None) -> Array:
     called positive makes a difference. Units that hold the same are alike, so
     that their order is of no consequence.
     """
-    _, unit = np.unique(unit, return_inverse=True)
+    unit = numbered(unit)
     content = np.zeros((2, int(unit.max()) + 1), dtype=np.uint64)
     for key, row in zip(content, content_keys(y, q, w), strict=True):
         # A sum that wraps around does not depend on the order of its terms.
@@ -39,13 +41,18 @@ def units_by_content(unit: Array, y: Array, q: Array, w: Array | None) -> Array:
     return order_by_content(content)[unit]
 
 
-def content_keys(y: Array, q: Array, w: Array | None) -> list[Array]:
+def content_keys(y: Array, q: Array, w: Array | None) -> Array:
     """Return a number that is mixed from each row, for either class called positive."""
-    weight = np.uint64(0) if w is None else _mixed(_bits(w) + np.uint64(1))
-    return [
-        _mixed(_mixed(_bits(prediction) + np.uint64(2)) ^ weight ^ answer.astype(np.uint64))
-        for answer, prediction in ((y, q), (~y, 1.0 - q))
-    ]
+    keys = np.empty((2, len(q)), dtype=np.uint64)
+    for first in range(0, len(q), CHUNK):
+        rows = slice(first, first + CHUNK)
+        weight = np.uint64(0) if w is None else _mixed(_bits(w[rows]) + np.uint64(1))
+        for key, answer, prediction in zip(
+            keys, (y[rows], ~y[rows]), (q[rows], 1.0 - q[rows]), strict=True
+        ):
+            bits = _mixed(_bits(prediction) + np.uint64(2)) ^ weight
+            key[rows] = _mixed(bits ^ answer.astype(np.uint64))
+    return keys
 
 
 def order_by_content(content: Array) -> Array:

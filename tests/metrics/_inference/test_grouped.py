@@ -59,7 +59,7 @@ def test_influence_against_all_pairs():
             if h != g:
                 influence[g] += np.sum(c * centring * pairing * s[g] * s[h])
                 product = centring**2 * centred[g] * centred[h]
-                noise += np.sum(c * np.sqrt(pairing) / centring * product) ** 2
+                noise += np.sum(form.factor * np.sqrt(pairing) / centring * product) ** 2
                 between += g * h * np.sum(form.factor * product)
     pairs = s.sum(axis=0) ** 2 - np.square(s).sum(axis=0)
     influence -= w @ (form.factor * centring * pairing * pairs / total)
