@@ -92,8 +92,8 @@ WEIGHTS: dict[str, Callable[[Rng, int], Array]] = {
     "lognormal(0, 1) weights": lambda rng, n: np.exp(rng.standard_normal(n)),
     "lognormal(0, 1.6) weights": lambda rng, n: np.exp(1.6 * rng.standard_normal(n)),
 }
-# Queries per group, dependence, and whether a group shares one prediction.
-DEPENDENCE = ((10, 0.3, False), (10, 0.9, False), (10, 0.9, True))
+# Dependence, and whether a group shares one prediction.
+DEPENDENCE = ((0.3, False), (0.9, False), (0.9, True))
 
 # The bootstrap is slow: other intervals are tried on so many samples of each cell.
 RIVALS = 40
@@ -128,16 +128,28 @@ def cells(quick: bool) -> Iterator[dict[str, Any]]:
                             "law": law,
                             "truth": truth,
                             "n": groups,
-                            "dependence": dependence[1],
-                            "shared": dependence[2],
+                            "dependence": dependence[0],
+                            "shared": dependence[1],
                         }
+    # Few large groups that hardly depend: the error is plain to see, and the interval short.
+    for law in ("uniform", "tagger"):
+        for truth in ("calibrated", "shift -.1", "bump"):
+            for correlation in (0.0, 0.2):
+                yield {
+                    "variant": "groups of 200 queries",
+                    "law": law,
+                    "truth": truth,
+                    "n": 30,
+                    "dependence": correlation,
+                    "shared": False,
+                }
 
 
 def draw(cell: dict[str, Any], rng: Rng) -> tuple[Array, Array, Array | None, Array | None]:
     """Draw answers, predictions, weights and groups."""
     law, truth, n, group = LAWS[cell["law"]], TRUTHS[cell["truth"]], cell["n"], None
     if "dependence" in cell:
-        sizes = np.full(n, 10)
+        sizes = np.full(n, 200 if "200" in cell["variant"] else 10)
         if "lognormal" in cell["variant"]:
             sizes = np.maximum(1, np.rint(10 * np.exp(rng.standard_normal(n) - 0.5)).astype(int))
         group = np.repeat(np.arange(n), sizes)
