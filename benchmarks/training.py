@@ -60,7 +60,7 @@ OBJECTIVES: dict[str, list[dict[str, Any]]] = {
     "softmax_margin": [{"objective": "softmax_margin", "margin": m} for m in (0.5, 2.0)],
 }
 # At most so many training sentences, for a fit of half a minute, and so many for development.
-TRAIN = {"ARK tweets": 1000, "UD English EWT": 2000, "CoNLL-2000 chunks": 2500, "CoNLL-2000": 1000}
+TRAIN = {"ARK tweets": 1000, "UD English EWT": 3000, "CoNLL-2000 chunks": 2500, "CoNLL-2000": 1000}
 DEV = 600
 PATH_SENTENCES = 600
 

@@ -3,6 +3,11 @@
 import os
 
 import pytest
+from hypothesis import settings
+
+# A busy machine fails nothing.
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
 
 # A script that a test runs in an interpreter of its own.
 collect_ignore = ["entry_points.py"]

@@ -740,24 +740,28 @@ def small(value: float) -> str:
 
 
 def training_summary(found: Row) -> str:
-    """Return log loss and error of each corpus: the usual way, chosen, mended, trained for it."""
-    ways = [
-        ("the usual way", "likelihood", "accuracy", "raw"),
-        ("chosen for it", "likelihood", "calibration", "raw"),
-        ("mended", "likelihood", "accuracy", "temperature"),
-        *((f"{OBJECTIVES[o]}", o, "accuracy", "raw") for o in list(OBJECTIVES)[1:]),
-        *((f"{OBJECTIVES[o]}, mended", o, "accuracy", "temperature") for o in list(OBJECTIVES)[1:]),
-    ]
+    """Return accuracy, log loss and error of each corpus: as trained, chosen, and mended."""
+    ways = (("", "accuracy", "raw"), (", chosen for it", "calibration", "raw"))
+    ways += ((", mended", "accuracy", "temperature"),)
     rows = {
         (row["corpus"], row["objective"], row["chosen_by"], row["treatment"]): row
         for row in found["experiment"]
     }
     corpora = list(dict.fromkeys(row["corpus"] for row in found["experiment"]))
     body = []
-    for name, *way in ways:
-        own = [rows[corpus, *way] for corpus in corpora]
-        body.append((name, *(f"{row['log_loss']:.3f}; {row['error']:.4f}" for row in own)))
-    title = "Log loss of a token, and calibration error of all tags, on the test sentences"
+    for objective, name in OBJECTIVES.items():
+        for ending, *way in ways:
+            own = [rows[corpus, objective, *way] for corpus in corpora]
+            usual = " (the usual way)" if objective == "likelihood" and not ending else ""
+            cells = (
+                f"{100 * row['accuracy']:.1f}; {row['log_loss']:.3f}; {row['error']:.4f}"
+                for row in own
+            )
+            body.append((f"{name}{ending}{usual}", *cells))
+    title = (
+        "Accuracy in percent, log loss of a token, and calibration error of all tags, on the "
+        "test sentences"
+    )
     return table(title, ("", *corpora), body)
 
 

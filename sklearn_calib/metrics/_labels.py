@@ -18,6 +18,7 @@ from sklearn_calib._validation import (
     check_integer,
     check_option,
     is_missing,
+    text_array,
 )
 from sklearn_calib.metrics._binning._scanned import label_parts, sort_or_scan
 from sklearn_calib.metrics._inference._moments import TooFewError
@@ -117,7 +118,7 @@ class LabelCalibration(PlottedResult):
     def _columns(self) -> dict[str, Array]:
         low, high = self.confidence_interval
         columns = {
-            "label": np.array([str(name) for name in self.labels.tolist()]),
+            "label": text_array([str(name) for name in self.labels.tolist()]),
             "count": self.count,
             "n_queries": self.n_queries,
             "error": self.error,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_calib._output import write_whole
+from sklearn_calib._output import check_target, write_whole
 from sklearn_calib._results import ConfidenceInterval, Result, percent, pvalue_text
 from sklearn_calib._validation import RandomState
 from sklearn_calib.display import AdaptiveCalibrationDisplay
@@ -292,20 +292,23 @@ class Report(Result):
         """Return the whole page: every number and picture, in one file that loads nothing."""
         return page(self)
 
-    def save(self, path: str | PathLike[str]) -> Path:
+    def save(self, path: str | PathLike[str], *, force: bool = False) -> Path:
         """Write the whole page to a file.
 
         Parameters
         ----------
         path : str or path
-            Where to write; a file that is there is replaced, once the new one is whole.
+            Where to write. A page of this package is replaced, once the new one is
+            whole; any other file with `force` only.
+        force : bool, default=False
+            Whether to replace a file that this package did not write.
 
         Returns
         -------
         pathlib.Path
             Where it was written.
         """
-        target = Path(path)
+        target = check_target(path, force)
         write_whole(target, self.to_html())
         return target
 

@@ -248,7 +248,7 @@ def marginals(
             if len(flagged):
                 keep = ~np.isin(rank, flagged)
                 before, after, rank = before[keep], after[keep], rank[keep]
-            alpha = found.alpha[before]
+            alpha = found.alpha.take(before, axis=0)
             if pair_proba is not None and pairs is not None:
                 rows = pair_rows(chunk) if keep is None else pair_rows(chunk)[keep]
                 pair_proba[rows] = _pair_columns(alpha, after, transitions.weights, pairs)

@@ -192,8 +192,10 @@ class WordFeatures:
         # every entry twice.
         needed = np.zeros(table.shape[1], dtype=bool)
         needed[table.indices] = True
-        place = np.cumsum(needed, dtype=np.intc) - 1
-        rows = weights[np.flatnonzero(needed)].toarray()
+        used = np.flatnonzero(needed)
+        place = np.empty(table.shape[1], dtype=np.intc)
+        place[used] = np.arange(len(used))
+        rows = weights[used].toarray()
         shape = (table.shape[0], len(rows))
         table = sparse.csr_matrix((table.data, place[table.indices], table.indptr), shape=shape)
         return around @ (table @ rows)

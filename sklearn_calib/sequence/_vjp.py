@@ -53,7 +53,7 @@ def marginals_vjp(
         chosen = _Pairs(pairs, transitions.weights)
     starts = starts_of(lengths)
     for chunk in chunks(lengths, _CHUNK_TOKENS):
-        slopes = cotangent[chunk.rows]
+        slopes = cotangent.take(chunk.rows, axis=0)
         pair_slopes = None
         if chosen is not None and pair_cotangent is not None:
             pair_slopes = pair_cotangent[pair_rows(chunk)]
@@ -115,7 +115,7 @@ def _chunk_vjp(
         # A marginal too small for a float is one that adds nothing to any derivative.
         own, flagged = found.weights, found.flagged
         own *= (1.0 / found.scale)[:, None]
-        gamma = proba[chunk.rows]
+        gamma = proba.take(chunk.rows, axis=0)
         beta = gamma / alpha
         v = own * beta
     else:
@@ -156,7 +156,8 @@ def _chunk_vjp(
         rest = v_slopes[begin:end]
         rest += own[begin:end] * behind[begin:end]
         behind[start : start + end - begin] += rest @ transitions.transposed
-    to_transitions = ahead[before].T @ v[later] + alpha[before].T @ v_slopes[later]
+    to_transitions = ahead.take(before, axis=0).T @ v[later]
+    to_transitions += alpha.take(before, axis=0).T @ v_slopes[later]
     to_transitions *= weights
     ahead *= beta
     alpha *= behind
