@@ -16,10 +16,10 @@ nox.options.error_on_missing_interpreters = False
 
 # pyenv puts one of its Pythons on the path; the others are as good.
 PYENV = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"), "versions")
-os.environ["PATH"] = os.pathsep.join([os.environ["PATH"], *map(str, sorted(PYENV.glob("*/bin")))])
+os.environ["PATH"] += "".join(f"{os.pathsep}{path}" for path in sorted(PYENV.glob("*/bin")))
 
-# Every Python for which the requirements have wheels. The extra hmm has none for 3.14 yet: the extra
-# all leaves it out there, and tests that need it are skipped.
+# Every Python for which the requirements have wheels. The extra hmm has none for 3.14 yet: the
+# extra all leaves it out there, and tests that need it are skipped.
 PYTHON = ["3.11", "3.12", "3.13", "3.14"]
 # Those between the oldest, in the session minimum, and the newest.
 SCIKIT_LEARN = ["1.7.2", "1.8.0"]
