@@ -280,7 +280,13 @@ def alarms(rows: list[Row]) -> str:
         "Tables of calibrated labels in which any adjusted p-value is below .05, in % of so many "
         "tables; last, the most rows that are below .05 on average without adjustment"
     )
-    return table(title, [*header, "all", "rows without adjustment"], body)
+    fewest, most = (f(row["replications"] for row in rows) for f in (min, max))
+    note = (
+        "A true share of 5 % is measured with a standard error of "
+        f"{standard_error(most):.1f} points by {most:,} tables, and of "
+        f"{standard_error(fewest):.1f} by {fewest:,}."
+    )
+    return paragraphs(table(title, [*header, "all", "rows without adjustment"], body), note)
 
 
 # --- power.json
