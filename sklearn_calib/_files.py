@@ -13,12 +13,22 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any, cast
 
-__all__ = ["FileError", "listed", "open_text", "shortened", "unpacked", "zip_texts"]
+__all__ = [
+    "FileError",
+    "expansion_limit",
+    "listed",
+    "open_text",
+    "shortened",
+    "unpacked",
+    "zip_texts",
+]
 
 # A packed file may expand to 64 MB, or to a hundred times its size if that is more. Text packs to a
-# third or a tenth; what packs far better was made to fill a memory.
+# third or a tenth; what packs far better was made to fill a memory. A line takes time even if it is
+# empty, and counts for 32 bytes at least.
 FREE_EXPANSION = 64 * 2**20
 MAX_EXPANSION = 100
+_LINE_COST = 32
 
 _GZIP = b"\x1f\x8b"
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
@@ -55,7 +65,8 @@ class _Bounded(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         data = self.stream.read(len(buffer))
-        self.left -= len(data)
+        lines = max(data.count(b"\n"), data.count(b"\r"))
+        self.left -= max(len(data), _LINE_COST * lines)
         if self.left < 0:
             raise _TooLargeError(self.limit)
         buffer[: len(data)] = data
@@ -88,7 +99,9 @@ def _unpacked(raw: IO[bytes], path: Path, member: str | None) -> IO[bytes]:
         raise FileError(f"{path} cannot be read: it is not a gzip file, as its name says.")
     else:
         return raw
-    return cast(IO[bytes], io.BufferedReader(_Bounded(packed, expansion_limit(path), raw)))
+    bounded = _Bounded(packed, expansion_limit(path), raw)
+    # In small steps: of the step in which a file turns out to be damaged nothing is seen.
+    return cast(IO[bytes], io.BufferedReader(bounded, buffer_size=8192))
 
 
 @contextmanager
@@ -160,8 +173,9 @@ def _named_damage(path: Path, opened: Callable[[], IO[bytes]], encoding: str) ->
         elif isinstance(error, _TooLargeError):
             message = (
                 f"the file expands to more than {error.args[0] / 2**20:,.0f} MB. A packed file may "
-                f"expand to {FREE_EXPANSION // 2**20} MB or to {MAX_EXPANSION} times its size. If "
-                "it is what it should be, unpack it first."
+                f"expand to {FREE_EXPANSION // 2**20} MB or to {MAX_EXPANSION} times its size, and "
+                f"a line counts for {_LINE_COST} bytes at least. If it is what it should be, "
+                "unpack it first."
             )
         else:
             message = f"the rest cannot be read; the file is damaged or cut off ({error})."

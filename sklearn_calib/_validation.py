@@ -19,8 +19,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_random_state
 
+from sklearn_calib._files import shortened
+
 Array = NDArray[Any]
 RandomState = int | np.random.RandomState | np.random.Generator | None
+
+# An array of texts may take 64 MB in NumPy's own form.
+_MOST_CHARACTERS = 2**24
 
 
 def check_array_like(values: object, name: str) -> Array:
@@ -237,8 +242,20 @@ def check_same_length(**arrays: Any) -> None:
 
 def _some(values: Iterable[Any], most: int = 10) -> str:
     items = [v.item() if isinstance(v, np.generic) else v for v in values]
-    shown = ", ".join(repr(item) for item in items[:most])
+    shown = ", ".join(shortened(item) for item in items[:most])
     return f"[{shown}{', ...' if len(items) > most else ''}]"
+
+
+def text_array(texts: list[str]) -> Array:
+    """Return an array of texts; one that is very long does not make all of them so.
+
+    NumPy gives each text the place of the longest, and forgets zero bytes at its end,
+    unless they stay objects.
+    """
+    longest = max(map(len, texts), default=0)
+    plain = longest * len(texts) <= _MOST_CHARACTERS
+    plain = plain and not any(text.endswith("\0") for text in texts)
+    return np.array(texts, dtype=None if plain else object)
 
 
 def check_labels(values: Any, name: str = "y_true") -> Array:
@@ -282,7 +299,9 @@ def is_missing(value: Any) -> bool:
 
 def distinct_labels(y: Array) -> Array:
     """Return the sorted distinct labels of an array that `check_labels` returned."""
-    return np.unique(y.astype(str) if y.dtype.kind == "O" and _all_str(y) else y)
+    if y.dtype.kind == "O" and _all_str(y):
+        return text_array(sorted(set(y.tolist())))
+    return np.unique(y)
 
 
 def _all_str(y: Array) -> bool:

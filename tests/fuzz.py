@@ -58,6 +58,7 @@ class Reader:
 
 def readers(folder: Path) -> dict[str, Any]:
     """Return makers of readers, which are run for the reader that is tried only."""
+    from sklearn_calib import calibration_bins, scan_queries
     from sklearn_calib.coref import (
         load_antecedent_model,
         read_conll2012,
@@ -134,17 +135,31 @@ def readers(folder: Path) -> dict[str, Any]:
             packed=True,
         )
 
-    def parquet():
+    def parquet_files(p):
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        files = []
         for options in ({"compression": "none"}, {"compression": "snappy", "row_group_size": 7}):
             stream = BytesIO()
-            columns = {"y": [0, 1] * 20, "p": [0.1, None] * 20, "l": ["a", "b"] * 20}
+            columns = {"y": [0, 1] * 20, "p": p * 20, "l": ["a", "b"] * 20}
             pq.write_table(pa.table(columns), stream, **options)
-            files.append(stream.getvalue())
-        return Reader(lambda path: read_columns(path, ["y", "p"]), files, "damaged.parquet")
+            yield stream.getvalue()
+
+    def parquet():
+        def read(path):
+            read_columns(path, ["y", "p", "l"])
+
+        return Reader(read, list(parquet_files([0.1, None])), "damaged.parquet")
+
+    def scan(whole, name):
+        def read(path):
+            found = scan_queries(path, y_true="y", y_prob="p", label="l", pos_label=1)
+            calibration_bins(found)
+
+        return Reader(read, whole, name)
+
+    def scanned_table(suffix, mark):
+        return scan(table(suffix, mark).whole, f"damaged.{suffix}")
 
     def lexicon():
         text = "# names\nUSA\t=US;America;United States\n-\tNew Guinea\nGIN\tGuinea\tGuinean\n"
@@ -243,6 +258,9 @@ def readers(folder: Path) -> dict[str, Any]:
         "tsv": lambda: table("tsv", "\t"),
         "json_table": json_table,
         "parquet": parquet,
+        "scanned_csv": lambda: scanned_table("csv", ","),
+        "scanned_tsv": lambda: scanned_table("tsv", "\t"),
+        "scanned_parquet": lambda: scan(list(parquet_files([0.1, 0.9])), "damaged.parquet"),
         "lexicon": lexicon,
         "texts": texts,
         "text_folder": text_folder,

@@ -141,3 +141,10 @@ def test_messages_stay_short():
     assert shortened("a" * 10**6) == repr("a" * 60) + "..."
     assert len(shortened(list(range(10**5)))) == 63
     assert shortened(7) == "7"
+
+
+def test_millions_of_empty_lines(tmp_path):
+    path = tmp_path / "lines.gz"
+    path.write_bytes(gzip.compress(b"\n" * 2**25, 1))
+    with within_limits(), pytest.raises(ValueError, match="a line counts for 32 bytes at least"):
+        read(path)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from sklearn_calib import _output
-from sklearn_calib._output import check_output, exit_code, write_whole
+from sklearn_calib._output import check_output, check_target, exit_code, whole_file, write_whole
 from sklearn_calib.report._command import main
 from tests.report.files import run, write
 
@@ -123,3 +123,34 @@ def test_terminals_are_not_told_what_to_do(tmp_path, capsys):
     assert "\\x1b]0;owned\\x07a" in out
     assert main(["report", str(path), "--y-true", "\x1b[2J", "--y-prob", "p1"]) == 2
     assert "\x1b" not in capsys.readouterr().err
+
+
+def test_a_file_that_is_written_piece_by_piece(tmp_path):
+    path = tmp_path / "long.txt"
+    with whole_file(path) as file:
+        file.write(b"first ")
+        assert not path.exists()
+        file.write(b"second")
+    assert path.read_text() == "first second"
+
+    def fail():
+        with whole_file(path) as file:
+            file.write(b"third")
+            raise OSError("No space left on device")
+
+    with pytest.raises(OSError, match="No space left"):
+        fail()
+    assert path.read_text() == "first second"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_functions_leave_files_of_others_alone(tmp_path):
+    path = tmp_path / "other.txt"
+    assert check_target(str(path), False) == path
+    path.write_text("years of work")
+    with pytest.raises(ValueError, match=r"path .*other\.txt is there already, and is not a page"):
+        check_target(path, False)
+    with pytest.raises(ValueError, match=r"is not a diary\. Pass force=True to replace it"):
+        check_target(path, False, lambda _: False, "a diary")
+    assert check_target(path, True) == path
+    assert check_target(path, False, lambda found: found == path, "a diary") == path

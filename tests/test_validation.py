@@ -24,7 +24,7 @@ from sklearn_calib import (
     score_decomposition,
     select_bin_size,
 )
-from sklearn_calib._validation import check_sample_weight
+from sklearn_calib._validation import check_sample_weight, text_array
 from sklearn_calib.datasets import make_queries
 
 FUNCTIONS = [
@@ -414,3 +414,12 @@ def test_a_weight_that_counts_for_nothing_is_still_above_zero():
     assert (weight > 0).tolist() == [True, False, True, True]
     assert weight[0] ** 6 > 0
     assert weight[:3].sum() < 1e-16 * weight[3]
+
+
+def test_texts_take_the_place_of_the_longest_unless_that_is_too_much():
+    assert text_array(["a", "bcd"]).dtype == "<U3"
+    assert text_array([]).shape == (0,)
+    assert len(set(text_array(["a", "a\0"]).tolist())) == 2
+    long = text_array(["a"] * 1000 + ["b" * 20_000])
+    assert long.dtype == object
+    assert [len(text) for text in long.tolist()] == [1] * 1000 + [20_000]

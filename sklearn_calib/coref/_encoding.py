@@ -206,7 +206,7 @@ class Encoder:
         n = len(types)
         candidate = np.tri(n, k=-1, dtype=bool)
         if self.max_antecedents is not None:
-            candidate &= ~np.tri(n, k=-1 - self.max_antecedents, dtype=bool)
+            candidate &= ~np.tri(n, k=-1 - min(self.max_antecedents, n), dtype=bool)
         row, column = np.nonzero(candidate)
         example, inverse = self.distinct(self._categories(seen, types, row, column))
         codes = np.full((n, n), len(example), dtype=np.int32)

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_calib._files import shortened
+from sklearn_calib._files import expansion_limit, shortened
+from sklearn_calib._output import check_target, whole_file
 from sklearn_calib._results import printable
 from sklearn_calib._validation import Array, check_number
 from sklearn_calib.coref._antecedent_model import AntecedentModel
@@ -33,7 +34,7 @@ _SHIPPED = ("english",)
 
 
 def save_antecedent_model(
-    model: AntecedentModel, path: str | Path, *, min_weight: float = 0.0
+    model: AntecedentModel, path: str | Path, *, min_weight: float = 0.0, force: bool = False
 ) -> None:
     """Write a fitted model to a file that holds no code.
 
@@ -43,10 +44,13 @@ def save_antecedent_model(
         A fitted model. Its features must be known by name, because functions
         cannot be saved.
     path : str or Path
-        The file; its name should end in ".npz".
+        The file; its name should end in ".npz". A model that is there already is
+        replaced, once the new one is whole.
     min_weight : float, default=0.0
         Weights closer to zero than this are left out, which makes the file
         smaller.
+    force : bool, default=False
+        Whether to replace a file that is not such a model.
 
     See Also
     --------
@@ -80,6 +84,7 @@ def save_antecedent_model(
         raise TypeError(f"model must be an AntecedentModel, got {type(model).__name__}.")
     check_is_fitted(model)
     least = check_number(min_weight, "min_weight")
+    target = check_target(path, force, _is_ours, "a model that save_antecedent_model wrote")
     used = model._features
     kinds = list(used) if isinstance(used, (list, tuple)) else [used]
     for kind in kinds:
@@ -105,7 +110,7 @@ def save_antecedent_model(
     }
     places = np.flatnonzero((np.abs(model.coef_) >= least) & (model.coef_ != 0.0))
     text = json.dumps(header, ensure_ascii=False, allow_nan=False, default=_plain)
-    with Path(path).open("wb") as file:
+    with whole_file(target) as file:
         np.savez_compressed(
             file,
             header=np.frombuffer(text.encode(), dtype=np.uint8),
@@ -114,6 +119,14 @@ def save_antecedent_model(
             places=np.diff(places, prepend=0).astype(np.uint32),
             weights=model.coef_[places].astype(np.float32),
         )
+
+
+def _is_ours(path: Path) -> bool:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return set(archive.namelist()) == {f"{name}.npy" for name in _ARRAYS}
+    except zipfile.BadZipFile:
+        return False
 
 
 def _plain(value: Any) -> Any:
@@ -196,7 +209,7 @@ def _read(path: Path) -> AntecedentModel:
     try:
         with zipfile.ZipFile(path) as packed:
             size = sum(entry.file_size for entry in packed.infolist())
-        if size > _MOST_BYTES:
+        if size > min(_MOST_BYTES, expansion_limit(path)):
             raise ValueError(f"{size:,} bytes when unpacked")
         with np.load(path, allow_pickle=False) as archive:
             names = set(getattr(archive, "files", ()))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import gzip
+import io
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import nullcontext
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
+from sklearn_calib._files import FileError, open_text
+from sklearn_calib._output import check_target, whole_file
 from sklearn_calib.coref._conllu import UNKNOWN_ENTITIES, escape
 from sklearn_calib.coref._document import Document
 
@@ -16,9 +19,12 @@ __all__ = ["write_conllu"]
 
 _CELL = re.compile(r"[\t\n\r]")
 _LINE = re.compile(r"[\n\r]")
+_FIRST = "# global.Entity = eid-head-other\n"
 
 
-def write_conllu(documents: Iterable[Document], path: str | PathLike[str]) -> None:
+def write_conllu(
+    documents: Iterable[Document], path: str | PathLike[str], *, force: bool = False
+) -> None:
     """Write documents to a CoNLL-U file, which `read_conllu` reads again.
 
     So a corpus needs to be parsed only once.
@@ -28,8 +34,10 @@ def write_conllu(documents: Iterable[Document], path: str | PathLike[str]) -> No
     documents : iterable of Document
         The documents; they are written one by one, so that a generator will do.
     path : path-like
-        The file. If its name ends in .gz, it is compressed. A file that is there
-        already is replaced, when all documents have been written.
+        The file. If its name ends in .gz, it is compressed. A file of this function
+        that is there already is replaced, when all documents have been written.
+    force : bool, default=False
+        Whether to replace a file that this function did not write.
 
     See Also
     --------
@@ -69,23 +77,32 @@ def write_conllu(documents: Iterable[Document], path: str | PathLike[str]) -> No
         raise TypeError(
             f"documents must be an iterable of documents, got {type(documents).__name__}."
         )
-    path = Path(path)
-    part = path.with_name(f"{path.name}.part")
-    opener: Any = gzip.open if path.name.endswith(".gz") else open
+    target = check_target(path, force, _is_ours, "one that write_conllu wrote")
+    with (
+        whole_file(target) as raw,
+        gzip.GzipFile(fileobj=raw, mode="wb")
+        if target.suffix == ".gz"
+        else nullcontext(raw) as packed,
+    ):
+        file = io.TextIOWrapper(packed, encoding="utf-8", newline="\n")
+        file.write(_FIRST)
+        for number, document in enumerate(documents):
+            if not isinstance(document, Document):
+                raise TypeError(
+                    f"documents must hold Document objects; entry {number} is a "
+                    f"{type(document).__name__}."
+                )
+            for line in _lines(document):
+                file.write(f"{line}\n")
+        file.detach()
+
+
+def _is_ours(path: Path) -> bool:
     try:
-        with opener(part, "wt", encoding="utf-8", newline="\n") as file:
-            file.write("# global.Entity = eid-head-other\n")
-            for number, document in enumerate(documents):
-                if not isinstance(document, Document):
-                    raise TypeError(
-                        f"documents must hold Document objects; entry {number} is a "
-                        f"{type(document).__name__}."
-                    )
-                for line in _lines(document):
-                    file.write(f"{line}\n")
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+        with open_text(path) as file:
+            return file.readline(len(_FIRST)) == _FIRST
+    except FileError:
+        return False
 
 
 def _lines(document: Document) -> Iterator[str]:

@@ -99,7 +99,7 @@ class Lexicon(Result):
                 "entries must map each key to its names, such as {'USA': ['America', '=US']}; got "
                 f"{type(self.entries).__name__}."
             )
-        entries = {key: _names(names, repr(key)) for key, names in self.entries.items()}
+        entries = {key: _names(names, shortened(key)) for key, names in self.entries.items()}
         for key in entries:
             if not isinstance(key, str) or not key:
                 raise TypeError(f"A key of a lexicon must be a str, got {key!r}.")
@@ -345,11 +345,11 @@ class _Node:
 
 def _names(names: Iterable[str], where: str) -> tuple[str, ...]:
     if isinstance(names, str):
-        raise TypeError(f"{where}: pass a list of names, not the single str {names!r}.")
+        raise TypeError(f"{where}: pass a list of names, not the single str {shortened(names)}.")
     found = tuple(names)
     for name in found:
         if not isinstance(name, str) or not name.strip("= "):
-            raise ValueError(f"{where}: {name!r} is not a name.")
+            raise ValueError(f"{where}: {shortened(name)} is not a name.")
     return found
 
 
@@ -366,7 +366,7 @@ def _add(
 ) -> None:
     plain = _plain(name)
     if not plain:
-        raise ValueError(f"{key!r}: {name!r} is not a name.")
+        raise ValueError(f"{shortened(key)}: {shortened(name)} is not a name.")
     if len(plain) > MAX_WORDS:
         raise ValueError(
             f"{shortened(key)}: the name {shortened(name)} has {len(plain):,} words; a name has at "
@@ -377,10 +377,10 @@ def _add(
         cases = frozenset({tuple(cased for _, _, cased in _split(name))})
     owner, old = index.get(plain, (key, frozenset()))
     if owner != key:
-        both = f"both {owner!r} and " + (repr(key) if key is not None else "ignore")
+        both = f"both {shortened(owner)} and " + (shortened(key) if key is not None else "ignore")
         raise ValueError(
-            f"The name {name!r} belongs to {both}; a name must have one key. Remove it from one of "
-            "them (the method without does so), or use a longer name."
+            f"The name {shortened(name)} belongs to {both}; a name must have one key. Remove it "
+            "from one of them (the method without does so), or use a longer name."
         )
     index[plain] = (key, None if cases is None or old is None else old | cases)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_calib._html import data_element, html_page, plain_text
-from sklearn_calib._output import check_output, write_whole
+from sklearn_calib._output import check_target, write_whole
 from sklearn_calib._results import counted, percent
 from sklearn_calib._validation import check_confidence_level, check_integer
 from sklearn_calib.coref._parse_texts import Parse
@@ -41,8 +41,7 @@ def write_page(
     force: bool,
 ) -> Path:
     """Write the page; see `CountPosterior.to_html`."""
-    target = Path(path)
-    check_output(target, force=force, option="path", forced="force=True")
+    target = check_target(path, force)
     level = check_confidence_level(confidence_level)
     n_keys = check_integer(n_keys, "n_keys")
     n_texts = check_integer(n_texts, "n_texts")

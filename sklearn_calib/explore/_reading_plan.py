@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sklearn_calib._files import listed, open_text, shortened
-from sklearn_calib._output import write_whole
+from sklearn_calib._files import FileError, listed, open_text, shortened
+from sklearn_calib._output import check_target, write_whole
 from sklearn_calib._results import Result, counted
 from sklearn_calib._validation import (
     Array,
@@ -498,7 +498,7 @@ class ReadingPlan(Result):
         number = 0 if key is None else answers.get(key, 0)
         return str(number) if self._counts_more else ("no", "yes")[number > 0]
 
-    def to_csv(self, path: str | Path) -> None:
+    def to_csv(self, path: str | Path, *, force: bool = False) -> None:
         """Write the documents to read, with an empty column for the answers.
 
         Parameters
@@ -510,23 +510,38 @@ class ReadingPlan(Result):
             more than once; add a row for a key that is not listed. A document
             with one answer has been read, and what is left empty in it is no.
             Answers that the plan has already are filled in.
+        force : bool, default=False
+            Whether to replace a file that is there. Without it, only a list of this
+            kind is replaced in which nothing is answered that the plan does not know.
         """
+        kind = "a list to fill in whose answers the plan has"
+        target = check_target(path, force, self._holds, kind)
         columns = self._questions()
         table = io.StringIO(newline="")
         writer = csv.writer(table)
         writer.writerow(columns)
         writer.writerows(zip(*columns.values(), strict=True))
-        write_whole(Path(path), table.getvalue())
+        write_whole(target, table.getvalue())
 
-    def save(self, path: str | Path) -> None:
+    def _holds(self, path: Path) -> bool:
+        """Tell whether a file is a list to fill in, with no answer that the plan lacks."""
+        try:
+            return self.answered(path).answers == self.answers
+        except ValueError:
+            return False
+
+    def save(self, path: str | Path, *, force: bool = False) -> None:
         """Write the plan and its answers to a file of JSON.
 
         Parameters
         ----------
         path : str or Path
             The file. It names the counts by their fingerprint and does not hold
-            them.
+            them. A plan that is there already is replaced.
+        force : bool, default=False
+            Whether to replace a file that is not a plan.
         """
+        target = check_target(path, force, _is_plan, "a plan that was saved")
         content = {
             "format": _FORMAT,
             "fingerprint": self.posterior.fingerprint,
@@ -540,7 +555,7 @@ class ReadingPlan(Result):
             },
         }
         self._key_names  # noqa: B018 refuses keys that look the same
-        write_whole(Path(path), json.dumps(content, indent=1))
+        write_whole(target, json.dumps(content, indent=1))
 
     @classmethod
     def load(cls, path: str | Path, posterior: CountPosterior) -> ReadingPlan:
@@ -603,6 +618,14 @@ class ReadingPlan(Result):
             f"{counted(len(self.documents), 'document')} to read{done}, of "
             f"{len(self.posterior.documents):,}."
         )
+
+
+def _is_plan(path: Path) -> bool:
+    try:
+        with open_text(path) as file:
+            return f'"format": "{_FORMAT}"' in file.read(1000)
+    except FileError:
+        return False
 
 
 def _saved(path: Path) -> dict[str, Any]:

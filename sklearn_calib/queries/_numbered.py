@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sklearn_calib._validation import Array
+from sklearn_calib._validation import Array, text_array
 
 # Whole numbers that lie so close together, for each of them, are looked up in a table.
 _SPREAD = 4
@@ -27,7 +27,9 @@ def numbered(values: Array) -> Array:
         values.dtype.kind == "U"
         or (values.dtype.kind == "O" and set(map(type, values.tolist())) == {str})
     ):
-        found = _mixed(values)
+        text = values if values.dtype.kind == "U" else text_array(values.tolist())
+        # Where one name is very long, each would take its place.
+        found = _mixed(text) if text.dtype.kind == "U" else None
     return np.unique(values, return_inverse=True)[1] if found is None else found
 
 
@@ -47,7 +49,7 @@ def _looked_up(values: Array) -> Array | None:
 
 def _mixed(values: Array) -> Array | None:
     """Return the places of text; None where two names were mixed into the same number."""
-    text = np.ascontiguousarray(values.astype(str, copy=False))
+    text = np.ascontiguousarray(values)
     if text.dtype.itemsize == 0:
         return None
     letters = text.view(np.uint32).reshape(len(text), -1)

@@ -19,6 +19,7 @@ from sklearn_calib._validation import (
     check_probability_vector,
     check_same_length,
     check_sample_weight,
+    text_array,
 )
 from sklearn_calib.queries._numbered import numbered
 
@@ -422,6 +423,8 @@ def _tidy(names: Sequence[Any]) -> Array:
     """Return names in their natural dtype, or as objects where they are tuples."""
     if any(isinstance(name, tuple) for name in names):
         return object_array(names)
+    if {*map(type, names)} == {str}:
+        return text_array(list(names))
     return np.array(names)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from sklearn_calib._files import FileError
 from sklearn_calib._results import counted
 from sklearn_calib._validation import Array, RandomState, check_generator, check_integer
 from sklearn_calib.queries._queries import Queries
@@ -115,6 +116,8 @@ class QueryScan:
             progress.done()
         rows = getattr(found, "n_rows", None)
         if rows is not None:
+            if rows == 0:
+                raise self._empty()
             if self.n_rows is not None and rows != self.n_rows:
                 raise RuntimeError(
                     f"The scan returned {rows:,} rows, and {self.n_rows:,} before: every pass "
@@ -123,6 +126,9 @@ class QueryScan:
                 )
             self.n_rows = rows
         return found
+
+    def _empty(self) -> FileError:
+        return FileError(f"{self._source.where}The scan has no rows: at least one query is needed.")
 
     def collect(self) -> Queries:
         """Read all rows into memory.
@@ -134,7 +140,7 @@ class QueryScan:
         """
         found: _AllRows = self._reduce(_AllRows, "all rows")
         if not found.parts:
-            raise ValueError("The scan has no rows: at least one query is needed.")
+            raise self._empty()
         return Queries.concat(found.parts, shared_groups=True)
 
     def sample(self, n: int, *, random_state: RandomState = None) -> Queries:
@@ -157,7 +163,7 @@ class QueryScan:
         found: _SampledRows = self._reduce(partial(_SampledRows, size, seed), "a sample")
         rows = found.drawn()
         if rows is None:
-            raise ValueError("The scan has no rows: at least one query is needed.")
+            raise self._empty()
         return rows
 
     def without_groups(self) -> QueryScan:
@@ -330,6 +336,7 @@ def scan_queries(
     group: str | None = None,
     sample_weight: str | None = None,
     pos_label: object = None,
+    show_progress: bool | None = None,
 ) -> QueryScan:
     """Read queries that are too many for memory, in chunks.
 
@@ -358,6 +365,10 @@ def scan_queries(
         The column of weights.
     pos_label : object, default=None
         The label whose probability `y_prob` gives.
+    show_progress : bool, default=None
+        Whether to show which pass is made and how far it has come, in a line on
+        the standard error stream; by default where that is a terminal. Work on a
+        `distributed` cluster is shown by its own dashboard.
 
     Returns
     -------
@@ -401,7 +412,13 @@ def scan_queries(
     labelled, grouped, weighted = (
         role in made.columns for role in ("label", "group", "sample_weight")
     )
-    return QueryScan(made, labelled=labelled, grouped=grouped, weighted=weighted)
+    return QueryScan(
+        made,
+        labelled=labelled,
+        grouped=grouped,
+        weighted=weighted,
+        show_progress=show_progress,
+    )
 
 
 def _source(source: Any, columns: dict[str, str], pos_label: object) -> Source:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_calib._files import FileError, shortened
-from sklearn_calib._validation import Array, is_missing
+from sklearn_calib._validation import Array, is_missing, text_array
 from sklearn_calib.queries._queries import Queries
 
 # The columns of a scan, by what they hold.
@@ -124,7 +124,7 @@ class QueryMaker:
                 raise self._which_means_yes(column.names[:1].tolist(), piece)
             yes = np.asarray(yes, dtype=bool)
             for code in np.flatnonzero(~yes):
-                self._remember(column.names[code].item(), column.codes == code, piece)
+                self._remember(column.names.tolist()[code], column.codes == code, piece)
             return yes[column.codes]
         y = np.asarray(column)
         if y.dtype == bool and self.pos_label is None:
@@ -159,9 +159,9 @@ class QueryMaker:
                 "y_true",
                 piece,
                 row,
-                f"is {shortened(label)}, after {known[1]!r} and {known[0]!r}: one probability per "
-                "row answers a yes/no question. For one class against the rest, make the column "
-                "true where it is that class.",
+                f"is {shortened(label)}, after {shortened(known[1])} and {shortened(known[0])}: "
+                "one probability per row answers a yes/no question. For one class against the "
+                "rest, make the column true where it is that class.",
             )
         self.negative.append(label)
 
@@ -183,7 +183,7 @@ class QueryMaker:
             missing = _missing(values)
             if missing.any():
                 raise self._fail(role, piece, int(np.argmax(missing)), "is missing.")
-            values = np.array(values.tolist())
+            values = _plain(values.tolist())
         if values.dtype.kind == "f" and not np.isfinite(values).all():
             row = int(np.argmin(np.isfinite(values)))
             raise self._fail(role, piece, row, "is missing (NaN).")
@@ -198,6 +198,11 @@ class QueryMaker:
             return values
         coded = self._coded(values, "group", piece)
         return coded.names[coded.codes]
+
+
+def _plain(values: list[Any]) -> Array:
+    """Return values that were objects as an array of their own kind."""
+    return text_array(values) if {*map(type, values)} == {str} else np.array(values)
 
 
 def _values(column: Any) -> Any:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import glob
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -12,7 +13,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from sklearn_calib._files import FileError
+from sklearn_calib._files import FileError, expansion_limit, listed, shortened
+from sklearn_calib._results import printable
+from sklearn_calib._validation import text_array
 from sklearn_calib.queries._queries import Queries
 from sklearn_calib.queries._scan_columns import Coded, Piece, QueryMaker
 
@@ -20,6 +23,8 @@ from sklearn_calib.queries._scan_columns import Coded, Piece, QueryMaker
 BATCH = 1 << 20
 
 _CSV = {".csv": ",", ".tsv": "\t"}
+# Each column of a CSV file costs pyarrow several kilobytes, whether it is wanted or not.
+_MOST_COLUMNS = 20_000
 
 
 class Reduction(Protocol):
@@ -37,6 +42,8 @@ class Source(ABC):
 
     # How many rows there are, where that is known without reading them.
     n_rows: int | None = None
+    # What messages about all of it begin with.
+    where: str = ""
 
     def __init__(self, columns: Mapping[str, str], pos_label: object) -> None:
         self.columns = dict(columns)
@@ -62,6 +69,7 @@ class LabelSource(Source):
         super().__init__(source.columns, source._maker.pos_label)
         del self.columns["label"]
         self._source, self._label = source, label
+        self.where = source.where
 
     def chunks(self) -> Iterator[Queries]:
         """Yield the queries of the label, chunk by chunk."""
@@ -150,11 +158,46 @@ def _from_arrow(column: Any, name: str, place: Callable[[int], str]) -> Any:
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         column = column.dictionary_encode()
     if pa.types.is_dictionary(column.type):
-        names = np.array(column.dictionary.to_pylist())
-        return Coded(column.indices.to_numpy(zero_copy_only=False), names)
+        names = column.dictionary.to_pylist()
+        if {*map(type, names)} <= {str}:
+            return Coded(column.indices.to_numpy(zero_copy_only=False), text_array(names))
+        column = column.dictionary_decode()
     if pa.types.is_decimal(kind):
         column = column.cast(pa.float64())
     return column.to_numpy(zero_copy_only=False)
+
+
+def text_columns(path: Path, schema: Any, about: Any, names: Collection[str]) -> list[str]:
+    """Return which of the columns of a Parquet file hold text, if it is not too much.
+
+    Such columns are read as codes of their distinct values: a text that is there a
+    million times takes next to no place in the file. Columns of lists are refused.
+    """
+    import pyarrow as pa
+
+    for name in names:
+        if schema.names.count(name) > 1:
+            raise FileError(f"{path}: it has {schema.names.count(name)} columns {shortened(name)}.")
+        if pa.types.is_nested(schema.field(name).type):
+            kind = shortened(str(schema.field(name).type))
+            raise FileError(
+                f"{path}: the column {shortened(name)} holds {kind}, not single values."
+            )
+    sizes = {name: 0 for name in names}
+    texts = set()
+    for group in range(about.num_row_groups):
+        for at in range(about.num_columns):
+            column = about.row_group(group).column(at)
+            if column.path_in_schema in sizes and column.physical_type == "BYTE_ARRAY":
+                texts.add(column.path_in_schema)
+                sizes[column.path_in_schema] += column.total_uncompressed_size
+    total, limit = sum(sizes.values()), expansion_limit(path)
+    if total > limit:
+        raise FileError(
+            f"{path}: its text expands to {total / 2**20:,.0f} MB; a file of its size may expand "
+            f"to {limit / 2**20:,.0f} MB."
+        )
+    return sorted(texts)
 
 
 class ParquetSource(Source):
@@ -163,10 +206,12 @@ class ParquetSource(Source):
     def __init__(self, files: list[Path], columns: Mapping[str, str], pos_label: object) -> None:
         super().__init__(columns, pos_label)
         self.files = files
+        self.where = f"{files[0]}{f' and {len(files) - 1:,} more' * (len(files) > 1)}: "
         pyarrow = import_pyarrow(f"{files[0].name}: reading Parquet")
         from pyarrow import parquet
 
         n_rows = 0
+        self._texts: dict[Path, list[str]] = {}
         for path in files:
             try:
                 opened = parquet.ParquetFile(path)
@@ -174,14 +219,16 @@ class ParquetSource(Source):
                 raise _unreadable(str(path), error) from None
             with opened:
                 n_rows += opened.metadata.num_rows
-                known = opened.schema_arrow.names
-            for name in self.columns.values():
-                if name not in known:
-                    raise FileError(
-                        f"{path}: no column {name!r}; it has {', '.join(map(repr, known[:20]))}. "
-                        "Columns that are in the names of folders can be read as well: pass "
-                        "pyarrow.dataset.dataset(folder, partitioning='hive')."
-                    )
+                schema = opened.schema_arrow
+                for name in self.columns.values():
+                    if name not in schema.names:
+                        raise FileError(
+                            f"{path}: no column {name!r}; it has {listed(schema.names)}. "
+                            "Columns that are in the names of folders can be read as well: pass "
+                            "pyarrow.dataset.dataset(folder, partitioning='hive')."
+                        )
+                wanted = self.columns.values()
+                self._texts[path] = text_columns(path, schema, opened.metadata, wanted)
         self.n_rows = n_rows
 
     def chunks(self) -> Iterator[Queries]:
@@ -191,7 +238,7 @@ class ParquetSource(Source):
 
         wanted = list(dict.fromkeys(self.columns.values()))
         for path in self.files:
-            with parquet.ParquetFile(path) as file:
+            with parquet.ParquetFile(path, read_dictionary=self._texts[path]) as file:
                 first = 0
                 for group in range(file.metadata.num_row_groups):
                     rows = file.metadata.row_group(group).num_rows
@@ -222,7 +269,8 @@ class ParquetSource(Source):
 
 def _unreadable(where: str, error: Exception) -> FileError:
     lines = str(error).strip().splitlines()
-    return FileError(f"{where}: cannot be read: {lines[0] if lines else type(error).__name__}")
+    said = printable(lines[0])[:300] if lines else type(error).__name__
+    return FileError(f"{where}: cannot be read: {said}")
 
 
 class BatchSource(Source):
@@ -270,9 +318,7 @@ def dataset_source(dataset: Any, columns: Mapping[str, str], pos_label: object) 
     known = dataset.schema.names
     for name in columns.values():
         if name not in known:
-            raise FileError(
-                f"the dataset has no column {name!r}; it has {', '.join(map(repr, known[:20]))}."
-            )
+            raise FileError(f"the dataset has no column {name!r}; it has {listed(known)}.")
 
     def batches(wanted: list[str]) -> Iterator[tuple[str, Any]]:
         for tagged in dataset.scanner(columns=wanted, batch_size=BATCH).scan_batches():
@@ -297,19 +343,27 @@ def csv_source(path: Path, columns: Mapping[str, str], pos_label: object) -> Bat
             for batch in reader:
                 yield str(path), batch
 
+    with path.open("rb") as file:
+        header = re.split(rb"[\r\n]", file.read(1 << 24).lstrip(b"\r\n"), maxsplit=1)[0]
+    n_columns = header.count(_CSV[path.suffix.lower()].encode()) + 1
+    if n_columns > _MOST_COLUMNS:
+        raise FileError(
+            f"{path}, line 1: {n_columns:,} columns; a scan reads CSV files of {_MOST_COLUMNS:,} "
+            "at most. Write the columns that are needed to a file of their own."
+        )
     try:
         with csv.open_csv(
             path, parse_options=csv.ParseOptions(delimiter=_CSV[path.suffix.lower()])
         ) as reader:
             known = reader.schema.names
-    except (pyarrow.ArrowException, OSError) as error:
+    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         raise _unreadable(str(path), error) from None
     for name in columns.values():
         if name not in known:
-            raise FileError(
-                f"{path}: no column {name!r}; it has {', '.join(map(repr, known[:20]))}."
-            )
-    return BatchSource(batches, columns, pos_label)
+            raise FileError(f"{path}: no column {name!r}; it has {listed(known)}.")
+    source = BatchSource(batches, columns, pos_label)
+    source.where = f"{path}: "
+    return source
 
 
 def file_source(path: str | PathLike[str], columns: Mapping[str, str], pos_label: object) -> Source:
@@ -407,9 +461,7 @@ def chunk_piece(chunk: Any, names: Mapping[str, str], place: Callable[[int], str
         )
     for name in names.values():
         if name not in known:
-            raise FileError(
-                f"{place(0)}: no column {name!r}; it has {', '.join(map(repr, list(known)[:20]))}."
-            )
+            raise FileError(f"{place(0)}: no column {name!r}; it has {listed(known)}.")
     if hasattr(chunk, "schema") and hasattr(chunk, "num_rows"):
         return arrow_piece({role: chunk.column(n) for role, n in names.items()}, names, place)
     return Piece({role: _plain(chunk[name]) for role, name in names.items()}, place)

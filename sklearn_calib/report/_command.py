@@ -11,7 +11,7 @@ import numpy as np
 from sklearn_calib._files import FileError
 from sklearn_calib._output import check_output, exit_code
 from sklearn_calib._results import printable
-from sklearn_calib._validation import Array
+from sklearn_calib._validation import Array, text_array
 from sklearn_calib._version import __version__
 from sklearn_calib.queries._scan import MOST_IN_MEMORY, scan_queries
 from sklearn_calib.report._count import add_count, count
@@ -183,12 +183,12 @@ def _classes(arguments: argparse.Namespace, y: Array) -> list[Any]:
     return named
 
 
-def _groups(values: list[Any], name: str) -> list[str]:
+def _groups(values: list[Any], name: str) -> Array:
     """Return a column of groups; none may be missing."""
     for row, value in enumerate(values, start=1):
         if value is None or value == "":
             raise FileError(f"column {name!r}, row {row}: the group is missing.")
-    return [str(value) for value in values]
+    return text_array([str(value) for value in values])
 
 
 def main(arguments: list[str] | None = None, *, prog: str = "sklearn-calib") -> int:
@@ -208,5 +208,5 @@ def _write_report(options: argparse.Namespace) -> None:
         raise FileError(str(error).replace("Set pos_label", "Set --pos-label")) from None
     print(printable(str(report), keep="\n"))
     if options.out is not None:
-        report.save(options.out)
+        report.save(options.out, force=options.force)
         print(f"\nwrote {printable(str(options.out))}")

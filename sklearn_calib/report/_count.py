@@ -313,10 +313,10 @@ def _write(
         write_whole(options.csv, table.to_csv(index=False))
         _say(options.csv)
     if plan is not None and options.read is not None:
-        plan.save(options.plan)
+        plan.save(options.plan, force=True)  # checked before
         _say(options.plan)
     if plan is not None and options.questions is not None:
-        plan.to_csv(options.questions)
+        plan.to_csv(options.questions, force=True)
         _say(options.questions)
 
 

@@ -16,7 +16,8 @@ import numpy as np
 
 from sklearn_calib._files import MAX_EXPANSION, FileError, open_text, shortened
 from sklearn_calib._results import printable
-from sklearn_calib._validation import Array
+from sklearn_calib._validation import Array, text_array
+from sklearn_calib.queries._scan_sources import text_columns
 
 FORMATS = {
     ".csv": "csv",
@@ -195,17 +196,32 @@ def _read_parquet(path: Path, names: list[str]) -> dict[str, list[Any]]:
                 f"{path.name}: it says that it has {about.num_rows:,} rows; a file of its size may "
                 f"have {most:,}."
             )
-        known = parquet.read_schema(path).names
+        schema = parquet.read_schema(path)
         for name in names:
-            if name not in known:
-                raise _missing(path, name, known)
-        table = parquet.read_table(path, columns=names)
+            if name not in schema.names:
+                raise _missing(path, name, schema.names)
+        texts = text_columns(path, schema, about, names)
+        with parquet.ParquetFile(path, read_dictionary=texts) as file:
+            table = file.read(columns=names)
     except (ArrowException, OSError) as error:
         said = printable(str(error).splitlines()[0])[:300]
         raise FileError(f"{path.name}: cannot be read: {said}") from None
     if table.num_rows == 0:
         raise FileError(f"{path.name}: there are no rows.")
-    return {name: table[name].to_pylist() for name in names}
+    return {name: _values(table[name]) for name in names}
+
+
+def _values(column: Any) -> list[Any]:
+    """Return the values of a column, in which the same text is one object."""
+    if not hasattr(column.type, "index_type"):
+        return column.to_pylist()
+    column = column.unify_dictionaries()
+    names = column.chunk(0).dictionary.to_pylist()
+    return [
+        None if code is None else names[code]
+        for chunk in column.chunks
+        for code in chunk.indices.to_pylist()
+    ]
 
 
 def as_numbers(values: list[Any], name: str, *, commas: bool = False) -> Array:
@@ -253,4 +269,4 @@ def as_labels(values: list[Any], name: str) -> Array:
         return np.array([int(float(text)) for text in texts])
     if all(_INTEGER.fullmatch(text) for text in distinct):
         return np.array([int(text) for text in texts])
-    return np.array(texts)
+    return text_array(texts)

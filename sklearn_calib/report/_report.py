@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_calib._output import write_whole
+from sklearn_calib._output import check_target, write_whole
 from sklearn_calib._results import ConfidenceInterval, Result, percent, pvalue_text
 from sklearn_calib._validation import RandomState
 from sklearn_calib.display import AdaptiveCalibrationDisplay
@@ -201,6 +201,11 @@ class Report(Result):
                 (f"test of perfect calibration ({test.name})", pvalue_text(test.pvalue))
                 for test in self.tests
             ),
+            *(
+                [("impossible if predictions were right", self.interval.impossible.text)]
+                if self.interval.impossible
+                else []
+            ),
             ("mean prediction", _direction(self.mean_gap)),
             ("confidence", f"{abs(over):.4f} {'over' if over > 0 else 'under'}confident"),
             ("adaptive ECE", f"{self.ece:.4f}"),
@@ -292,20 +297,23 @@ class Report(Result):
         """Return the whole page: every number and picture, in one file that loads nothing."""
         return page(self)
 
-    def save(self, path: str | PathLike[str]) -> Path:
+    def save(self, path: str | PathLike[str], *, force: bool = False) -> Path:
         """Write the whole page to a file.
 
         Parameters
         ----------
         path : str or path
-            Where to write; a file that is there is replaced, once the new one is whole.
+            Where to write. A page of this package is replaced, once the new one is
+            whole; any other file with `force` only.
+        force : bool, default=False
+            Whether to replace a file that this package did not write.
 
         Returns
         -------
         pathlib.Path
             Where it was written.
         """
-        target = Path(path)
+        target = check_target(path, force)
         write_whole(target, self.to_html())
         return target
 
@@ -394,7 +402,7 @@ def calibration_report(
     queries                                2,000
     answers that are yes                   999 (50.0%)
     calibration error                      0.0797
-    95% interval                           0.0571 to 0.1058
+    95% interval                           0.0541 to 0.1041
     ...
     >>> low, high = report.confidence_interval
     >>> low < sample.error < high

@@ -158,6 +158,7 @@ def cross_val_marginals(
     See Also
     --------
     tag_queries : Turn marginals into queries.
+    sklearn_calib.queries.cross_val_scan : The same for more sentences than memory holds.
 
     Examples
     --------
@@ -172,6 +173,11 @@ def cross_val_marginals(
     >>> result.queries().labels
     array(['A', 'B', 'C', 'D', 'E'], dtype='<U1')
     """
+    if callable(X):
+        raise TypeError(
+            "X must be a list of sentences. For a function that returns a new stream of them each "
+            "time, sklearn_calib.queries.cross_val_scan asks about a batch at a time."
+        )
     check_option(unit, "unit", UNITS)
     if unit == "tag" and pairs is not None:
         raise ValueError(f"pairs={pairs!r} is set, but unit='tag'; set unit='pair' as well.")

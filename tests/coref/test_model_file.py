@@ -20,6 +20,7 @@ from sklearn_calib.coref import (
     surface_features,
 )
 from sklearn_calib.datasets import make_coref_documents
+from tests.limits import within_limits
 
 
 @pytest.fixture(scope="module")
@@ -262,3 +263,34 @@ def test_damage_anywhere_is_refused_by_name(model, documents, tmp_path):
             assert "model.npz is not a model" in str(error)  # noqa: PT017
             assert len(str(error)) < 1000  # noqa: PT017
     assert refused > 75
+
+
+def test_files_of_others_are_left_alone(model, tmp_path):
+    path = tmp_path / "model.npz"
+    np.savez(path, mine=np.arange(3))
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match="is not a model that save_antecedent_model wrote"):
+        save_antecedent_model(model, path)
+    assert path.read_bytes() == before
+    save_antecedent_model(model, path, force=True)
+    save_antecedent_model(model, path)  # a model may be replaced by another
+    path.write_text("text")
+    with pytest.raises(ValueError, match="is not a model that save_antecedent_model wrote"):
+        save_antecedent_model(model, path)
+
+
+def test_a_small_file_of_a_large_model_is_refused(model, tmp_path):
+    path = saved(model, tmp_path)
+    with np.load(path) as archive:
+        arrays = dict(archive)
+    with path.open("wb") as file:
+        np.savez_compressed(file, **{**arrays, "weights": np.zeros(50_000_000, np.float32)})
+    assert path.stat().st_size < 1e6
+    with within_limits(), pytest.raises(ValueError, match="bytes when unpacked"):
+        load_antecedent_model(path)
+
+
+def test_a_window_that_holds_all_antecedents(documents):
+    model = AntecedentModel(max_antecedents=10**30).fit(documents[:5])
+    whole = AntecedentModel().fit(documents[:5])
+    np.testing.assert_array_equal(model.coef_, whole.coef_)

@@ -158,7 +158,7 @@ def test_what_cannot_be_written_is_refused_and_leaves_no_file(tmp_path, document
     path = tmp_path / "a.conllu"
     path.write_text("before")
     with pytest.raises(ValueError, match=message):
-        write_conllu([Document("ok", ["a"]), document], path)
+        write_conllu([Document("ok", ["a"]), document], path, force=True)
     assert [p.read_text() for p in tmp_path.iterdir()] == ["before"]
 
 
@@ -167,3 +167,16 @@ def test_only_documents_are_written(tmp_path):
         write_conllu(Document("d", ["a"]), tmp_path / "a.conllu")
     with pytest.raises(TypeError, match="entry 0 is a str"):
         write_conllu(["text"], tmp_path / "a.conllu")
+
+
+@pytest.mark.parametrize("name", ["a.conllu", "a.conllu.gz"])
+def test_files_of_others_are_left_alone(tmp_path, name):
+    path, doc = tmp_path / name, Document("d", ["a"])
+    path.write_bytes(b"years of work")
+    with pytest.raises(ValueError, match=r"is not one that write_conllu wrote\. Pass force=True"):
+        write_conllu([doc], path)
+    assert path.read_bytes() == b"years of work"
+    write_conllu([doc], path, force=True)
+    write_conllu([doc, doc], path)  # its own may be written again
+    assert len(read_conllu(path)) == 2
+    assert list(tmp_path.iterdir()) == [path]

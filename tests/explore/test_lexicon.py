@@ -264,3 +264,13 @@ def test_whatever_matches_may_match_however_the_text_is_split(text, cuts):
     ):
         if lexicon.match(tokens) or lexicon.match(words):
             assert lexicon.may_match(text)
+
+
+def test_messages_about_long_names_are_short():
+    for entries in ({"K": ["=" * 10_000]}, {"k" * 10_000: [" "]}, {"K": ["- " * 5000]}):
+        with pytest.raises(ValueError, match="is not a name") as caught:
+            Lexicon(entries)
+        assert len(str(caught.value)) < 300
+    with pytest.raises(ValueError, match="belongs to both") as caught:
+        Lexicon({"a" * 9000: ["n" * 9000], "b" * 9000: ["n" * 9000]})
+    assert len(str(caught.value)) < 500

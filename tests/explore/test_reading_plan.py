@@ -432,3 +432,33 @@ def test_gaps_where_the_model_sees_nothing_are_pointed_out():
     # Other gaps are accidents.
     some = {name: "no" for i, name in enumerate(plan.documents) if i % 3}
     posterior.corrected(plan.answered(some), random_state=0)
+
+
+def test_answers_that_were_filled_in_are_not_lost(tmp_path):
+    path = tmp_path / "list.csv"
+    plan = reading_plan(TWO, 3, random_state=5)
+    plan.to_csv(path)
+    plan.to_csv(path)  # nothing was answered yet
+    path.write_text(path.read_text().replace(",\n", ",no\n", 1), newline="")
+    filled = path.read_text()
+    with pytest.raises(ValueError, match=r"list\.csv is there already, and is not a list to fill"):
+        plan.to_csv(path)
+    assert path.read_text() == filled
+    plan.answered(path).to_csv(path)  # it has all of them
+    plan.to_csv(path, force=True)
+    path.write_text("document,shopping\n")
+    with pytest.raises(ValueError, match="Pass force=True to replace it"):
+        plan.to_csv(path)
+
+
+def test_files_of_others_are_left_alone(tmp_path):
+    path = tmp_path / "plan.json"
+    plan = reading_plan(TWO, 3, random_state=5)
+    plan.save(path)
+    plan.answered({plan.documents[0]: "no"}).save(path)
+    for other in ("{}", "years of work"):
+        path.write_text(other)
+        with pytest.raises(ValueError, match=r"plan\.json is there already, and is not a plan"):
+            plan.save(path)
+        assert path.read_text() == other
+    plan.save(path, force=True)

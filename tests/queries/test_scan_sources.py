@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from sklearn_calib import calibration_bins, scan_queries
+from sklearn_calib import calibration_bins, label_calibration, scan_queries
 from sklearn_calib.queries import _scan_sources
+from tests.limits import within_limits
 from tests.scans import queries_of, read_as_a_scan
 
 pa = pytest.importorskip("pyarrow")
@@ -180,3 +181,81 @@ def test_the_filtered_columns_are_the_only_ones_read(folder, monkeypatch):
     monkeypatch.setattr(pq.ParquetFile, "iter_batches", spy)
     calibration_bins(scan_queries(folder, **NAMES), n_bins=5)
     assert {tuple(columns) for columns in found} == {("answer", "score")}
+
+
+def parquet(path, **columns):
+    pq.write_table(pa.table(columns), path, compression="zstd")
+    assert path.stat().st_size < 1e6
+    return path
+
+
+def refused(path, message):
+    with within_limits(), pytest.raises(ValueError, match=message) as caught:
+        calibration_bins(scan_queries(path, y_true="y", y_prob="p"))
+    said = str(caught.value)
+    assert said.isprintable()
+    assert len(said) < 1000
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.csv", b"\x80\x04y,p\n1,0.5\n", r"a\.csv: cannot be read: 'utf-8' codec"),
+        ("a.csv", b"y,p\n1,\x1b[31m,2\n", r"a\.csv: cannot be read: CSV parse error"),
+        ("a.csv", b"c," * 400_000 + b"y,p\n1,1\n", r"a\.csv, line 1: 400,002 columns; .* 20,000"),
+        ("a.tsv", b"\t" * 500_000 + b"y\tp\n", r"a\.tsv, line 1: 500,002 columns"),
+        ("a.csv", b"y,p\n", r"a\.csv: The scan has no rows"),
+        ("a.csv", ("n" * 400_000 + ",p\n1,0.5\n").encode(), r"a\.csv: no column 'y'; it has 'nn"),
+    ],
+)
+def test_hostile_csv_files(tmp_path, name, content, message):
+    path = tmp_path / name
+    path.write_bytes(content)
+    refused(path, message)
+
+
+def test_ten_thousand_columns_can_be_scanned(tmp_path):
+    path = tmp_path / "wide.csv"
+    row = ",".join(["1"] * 10_000)
+    path.write_text(",".join(f"c{i}" for i in range(10_000)) + f",y,p\n{row},1,0.5\n{row},0,0.5\n")
+    with within_limits():
+        assert len(scan_queries(path, y_true="y", y_prob="p").collect()) == 2
+
+
+def test_parquet_columns_that_hold_no_single_values(tmp_path):
+    path = tmp_path / "a.parquet"
+    refused(
+        parquet(path, y=[[0] * 1000] * 20_000, p=np.full(20_000, 0.5)),
+        r"a\.parquet: the column 'y' holds 'list<.*', not single values",
+    )
+    two = pa.Table.from_arrays([pa.array([1]), pa.array([0.5]), pa.array([0.1])], ["y", "p", "p"])
+    pq.write_table(two, path)
+    refused(path, r"a\.parquet: it has 2 columns 'p'")
+    refused(parquet(path, y=pa.array([], pa.int8()), p=pa.array([], pa.float64())), "no rows")
+
+
+def test_text_of_parquet_files_that_expands(tmp_path):
+    path = tmp_path / "a.parquet"
+    long = [f"{'a' * 100_000}{i}" for i in range(2000)]
+    refused(
+        parquet(path, y=long, p=np.full(2000, 0.5)),
+        r"a\.parquet: its text expands to 191 MB; a file of its size may expand to 64 MB",
+    )
+    codes = pa.array(np.arange(300_000, dtype=np.int32) % 2)
+    names = pa.DictionaryArray.from_arrays(codes, ["a" * 900_000, "b"])
+    parquet(path, y=codes, p=np.full(300_000, 0.5), label=names)
+    with within_limits():
+        found = scan_queries(path, y_true="y", y_prob="p", label="label").collect()
+    assert [len(name) for name in found.labels.tolist()] == [900_000, 1]
+    assert len(found.where(label="b")) == 150_000
+
+
+def test_one_long_name_does_not_make_all_of_them_long(tmp_path):
+    path = tmp_path / "a.csv"
+    rows = "".join(f"{i % 2},0.5,{i % 977}\n" for i in range(80_000))
+    path.write_text(f"y,p,name\n1,0.5,{'a' * 100_000}\n{rows}")
+    with within_limits():
+        grouped = scan_queries(path, y_true="y", y_prob="p", group="name").collect()
+        assert grouped.n_groups == 978
+        table = label_calibration(scan_queries(path, y_true="y", y_prob="p", label="name"))
+    assert len(table) == 978

@@ -117,3 +117,32 @@ def test_damaged_parquet_is_refused_in_one_printable_line(tmp_path):
             said.add(str(error))
     assert len(said) > 5
     assert all("a.parquet" in message and message.isprintable() for message in said)
+
+
+@pytest.mark.parametrize("option", ["--y-true", "--group"])
+def test_one_long_label_does_not_make_all_of_them_long(tmp_path, capsys, option):
+    path = tmp_path / "a.csv"
+    rows = "".join(f"{i % 2},0.5,{i % 977}\n" for i in range(80_000))
+    path.write_text(f"y,p,g\n1,0.5,1\n{rows}{'a' * 100_000},0.5,{'b' * 100_000}\n")
+    chosen = {"--y-true": ["--y-true", "y"], "--group": ["--y-true", "y", "--group", "g"]}[option]
+    with within_limits():
+        assert main(["report", str(path), "--y-prob", "p", *chosen, "--pos-label", "1"]) == 0
+        capsys.readouterr()
+        assert main(["report", str(path), "--y-prob", "p", *chosen]) == 2
+    assert len(capsys.readouterr().err) < 1000
+
+
+def test_text_of_a_parquet_file_is_kept_once(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    path = tmp_path / "a.parquet"
+    codes = pa.array([0, 1, None] * 100_000)
+    names = pa.DictionaryArray.from_arrays(codes, ["a" * 900_000, "b"])
+    parquet.write_table(pa.table({"y": names}), path, compression="zstd")
+    with within_limits():
+        found = read_columns(path, ["y"])["y"]
+    assert len(found) == 300_000
+    assert found[:3] == ["a" * 900_000, "b", None]
+    parquet.write_table(pa.table({"y": [[1, 2], [3]]}), path)
+    refused(path, ["y"], r"a\.parquet: the column 'y' holds 'list<element: int64>'")

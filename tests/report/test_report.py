@@ -242,3 +242,13 @@ def test_scores_of_rows_are_those_of_scikit_learn():
     # One question per row, or several that may be right: no such scores.
     assert calibration_report(y == 0, proba[:, 0], random_state=0).row_scores is None
     assert calibration_report(onehot[:, [1, 1, 2]], proba, random_state=0).row_scores is None
+
+
+def test_save_leaves_files_of_others_alone(report, tmp_path):
+    path = tmp_path / "thesis.html"
+    path.write_text("<html>years of work")
+    with pytest.raises(ValueError, match=r"is not a page of sklearn-calib\. Pass force=True"):
+        report.save(path)
+    assert path.read_text() == "<html>years of work"
+    report.save(path, force=True)
+    report.save(path)

@@ -106,3 +106,8 @@ def test_marginals_become_a_table():
     assert len(pairs) == len(frame) - len(X)
     assert pairs["y_true"][0] == "D A"
     assert "P(D N)" in pairs
+
+
+def test_a_function_belongs_elsewhere():
+    with pytest.raises(TypeError, match="cross_val_scan"):
+        cross_val_marginals(HMMTagger(), lambda: iter(()), [])

@@ -76,11 +76,7 @@ class ScanReader:
     def _take_sums(self, sums: BucketSums) -> None:
         self._buckets, weighted = sums.buckets, self._scan.weighted
         if sums.n_used == 0:
-            raise ValueError(
-                "All queries have weight zero, so that no query is left."
-                if sums.n_rows
-                else "The scan has no rows: at least one query is needed."
-            )
+            raise ValueError("All queries have weight zero, so that no query is left.")
         if weighted and abs(math.frexp(sums.largest_weight)[1]) > LARGEST_WEIGHT:
             raise ValueError(
                 f"The largest weight is {sums.largest_weight:g}; powers of such weights are beyond "
