@@ -280,40 +280,50 @@ def alarms(rows: list[Row]) -> str:
         "Tables of calibrated labels in which any adjusted p-value is below .05, in % of so many "
         "tables; last, the most rows that are below .05 on average without adjustment"
     )
-    return table(title, [*header, "all", "rows without adjustment"], body)
+    fewest, most = (f(row["replications"] for row in rows) for f in (min, max))
+    note = (
+        "A true share of 5 % is measured with a standard error of "
+        f"{standard_error(most):.1f} points by {most:,} tables, and of "
+        f"{standard_error(fewest):.1f} by {fewest:,}."
+    )
+    return paragraphs(table(title, [*header, "all", "rows without adjustment"], body), note)
 
 
 # --- power.json
 
-TESTS = ("omnibus", "kuiper", "cox", "waves", "spiegelhalter", "binned")
+TESTS = ("omnibus", "kuiper", "cox", "local", "waves", "spiegelhalter", "binned")
 
 
 def power(result: Row) -> str:
     """Return how often each test finds each distortion."""
     rows = result["powers"]
     body = [
-        [row["truth"], f"{row['error']:.3f}", *(percent(row[t]) for t in TESTS)] for row in rows
+        [row["truth"], f"{row['error']:.3f}", *(percent(row[t]) for t in (*TESTS, "oracle"))]
+        for row in rows
     ]
     title = (
         f"How often a test at the 5 % level finds an error, in %: uniform predictions, "
         f"N = {rows[0]['n']:,}, {result['replications']['powers']:,} samples each"
     )
-    return table(title, ["distortion", "error", *TESTS], body)
+    return table(title, ["distortion", "error", *TESTS, "oracle"], body)
 
 
 def power_sizes(result: Row) -> str:
     """Return how often each test rejects calibrated models."""
     rows = result["sizes"]
     body = [[row["law"], f"{row['n']:,}", *(percent(row[t]) for t in TESTS)] for row in rows]
-    worst = max(row["omnibus"] for row in rows)
-    error = standard_error(result["replications"]["sizes"])
+    most = max(row["replications"] for row in rows)
+    small = [row for row in rows if row["replications"] == most]
+    worst = max(row["omnibus"] for row in small)
+    error = standard_error(most)
     note = (
-        f"The omnibus test rejects at most {percent(worst)} % in any row; the standard error of a "
-        f"true share of 5 % is {error:.1f} points."
+        f"In rows of {most:,} samples the omnibus test rejects at most {percent(worst)} %; the "
+        f"standard error of a true share of 5 % is {error:.1f} points there."
     )
     title = (
-        "How often a test at the 5 % level rejects a calibrated model, in %, "
-        f"{result['replications']['sizes']:,} samples each"
+        "How often a test at the 5 % level rejects a calibrated model, in %: "
+        f"{most:,} samples up to N = {max(row['n'] for row in small)}, "
+        f"{min(row['replications'] for row in rows):,} beyond"
     )
     return paragraphs(table(title, ["predictions", "N", *TESTS], body), note)
 
@@ -364,9 +374,31 @@ def field(record: Row) -> str:
             body.append([name, *cells])
         header = [f"N = {n:,}, {'calibrated' if good else 'others'}" for n, good in columns]
         parts.append(table(title, ["", *header], body))
+    parts.append(_field_intervals([row for row in record["rows"] if row["what"] == "interval"]))
     packages = ", ".join(f"{name} {number}" for name, number in record["versions"].items())
-    samples = f"{record['replications']} samples of each of 16 settings; {packages}."
+    samples = (
+        f"{record['replications']} samples of each of 16 settings, ten times as many for "
+        f"intervals; {packages}."
+    )
     return paragraphs(*parts, samples)
+
+
+def _field_intervals(rows: list[Row]) -> str:
+    """Return coverage and width of intervals, over all settings of a size."""
+    sizes = sorted({row["n"] for row in rows})
+    names = [name for name in rows[0] if f"{name} width" in rows[0]]
+    body = []
+    for name in names:
+        cells = []
+        for n in sizes:
+            some = [row for row in rows if row["n"] == n]
+            covered = [row[name] for row in some]
+            width = sum(row[f"{name} width"] for row in some) / len(some)
+            cells += [f"{percent(min(covered))}–{percent(max(covered))}", f"{width:.4f}"]
+        body.append([name, *cells])
+    header = [f"N = {n:,}, {what}" for n in sizes for what in ("held, in %", "width")]
+    title = "How often 95 % intervals hold the true error: least and most of the settings"
+    return table(title, ["", *header], body)
 
 
 # --- speed.json
@@ -404,6 +436,12 @@ def scale(result: Row) -> str:
             f"With Dask, two workers take {dask['ratio']:.2f} of the time of one for the interval "
             f"of {dask['rows']:,} rows (on a machine with {result['cores']} cores that had other "
             f"work to do: a load of {dask['load']:.0f})."
+            + (
+                f" By CPU time it would be {dask['cpu_ratio']:.2f}, with a core for each worker "
+                "and one for the scheduler."
+                if "cpu_ratio" in dask
+                else ""
+            )
         )
     return paragraphs(*parts)
 

@@ -265,7 +265,7 @@ def _differences(one: Sample, two: Sample, middle: Array | None) -> Differences:
     found = Differences(
         squares=(one.form.square, two.form.square),
         pairs=_pairs(one.form, two.form),
-        centred_pairs=_pairs(one.form.centred_unbiased(), two.form.centred_unbiased()),
+        centred_pairs=_pairs(one.form.centred, two.form.centred),
         whole=4.0 * float(np.sum(np.square(rows - rows.mean()))),
         n_units=one.form.n_units,
     )

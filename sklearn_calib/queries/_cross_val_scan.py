@@ -35,6 +35,7 @@ def cross_val_scan(
     groups: ArrayLike | None = None,
     batch_size: int = 1000,
     random_state: RandomState = None,
+    show_progress: bool | None = None,
     **query_options: Any,
 ) -> QueryScan:
     """Ask about every sample of a stream the model that was trained without it.
@@ -64,6 +65,8 @@ def cross_val_scan(
         As in `scan_estimator`.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the draw of training samples.
+    show_progress : bool, default=None
+        As in `scan_queries`.
     **query_options
         What `calibration_queries` of the model takes, such as ``unit="pair"``.
 
@@ -128,7 +131,7 @@ def cross_val_scan(
     def chunks() -> Iterator[Queries]:
         return asked_in_batches(iter(samples()), ask_fold_by_fold, size)
 
-    return scan_queries(chunks)
+    return scan_queries(chunks, show_progress=show_progress)
 
 
 def _drawn(train: Array, most: int, rng: np.random.Generator) -> Array:

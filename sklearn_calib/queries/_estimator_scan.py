@@ -27,6 +27,7 @@ def scan_estimator(
     samples: Samples,
     *,
     batch_size: int = 1000,
+    show_progress: bool | None = None,
     **query_options: Any,
 ) -> QueryScan:
     """Ask a fitted model about a stream of samples, a batch at a time.
@@ -45,6 +46,8 @@ def scan_estimator(
     batch_size : int, default=1000
         Samples that the model is asked about at a time, at most; fewer where
         they make more than about a million queries.
+    show_progress : bool, default=None
+        As in `scan_queries`.
     **query_options
         What `calibration_queries` of the model takes, such as ``unit="pair"``.
 
@@ -90,7 +93,7 @@ def scan_estimator(
             iter(samples()), lambda X, y, _: ask(estimator, X, y, query_options, labels), size
         )
 
-    return scan_queries(chunks)
+    return scan_queries(chunks, show_progress=show_progress)
 
 
 def check_samples(samples: Any) -> None:

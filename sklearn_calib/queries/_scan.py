@@ -336,6 +336,7 @@ def scan_queries(
     group: str | None = None,
     sample_weight: str | None = None,
     pos_label: object = None,
+    show_progress: bool | None = None,
 ) -> QueryScan:
     """Read queries that are too many for memory, in chunks.
 
@@ -364,6 +365,10 @@ def scan_queries(
         The column of weights.
     pos_label : object, default=None
         The label whose probability `y_prob` gives.
+    show_progress : bool, default=None
+        Whether to show which pass is made and how far it has come, in a line on
+        the standard error stream; by default where that is a terminal. Work on a
+        `distributed` cluster is shown by its own dashboard.
 
     Returns
     -------
@@ -407,7 +412,13 @@ def scan_queries(
     labelled, grouped, weighted = (
         role in made.columns for role in ("label", "group", "sample_weight")
     )
-    return QueryScan(made, labelled=labelled, grouped=grouped, weighted=weighted)
+    return QueryScan(
+        made,
+        labelled=labelled,
+        grouped=grouped,
+        weighted=weighted,
+        show_progress=show_progress,
+    )
 
 
 def _source(source: Any, columns: dict[str, str], pos_label: object) -> Source:

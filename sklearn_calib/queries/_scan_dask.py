@@ -63,11 +63,14 @@ class DaskSource(Source):
 
     def reduce(self, make: Callable[[], Any], progress: Callable[[int], None]) -> Any:
         """Return the reduction of all partitions, as a tree on their scheduler."""
+        from dask.callbacks import Callback
         from dask.delayed import delayed
 
         step, join = delayed(_reduced, pure=False), delayed(_joined, pure=False)
+        # One for all partitions: it may hold many buckets, and would be sent with every task.
+        shared = delayed(make, pure=False, traverse=False)
         parts = [
-            step(part, number, make, self.columns, self._maker.pos_label)
+            step(part, number, shared, self.columns, self._maker.pos_label)
             for number, part in enumerate(self._parts)
         ]
         while len(parts) > 1:
@@ -75,7 +78,16 @@ class DaskSource(Source):
                 join(parts[first : first + _AT_A_TIME])
                 for first in range(0, len(parts), _AT_A_TIME)
             ]
-        return parts[0].compute() if parts else make()
+        if not parts:
+            return make()
+
+        def done(key: Any, found: Any, *_: Any) -> None:
+            if str(key).startswith(_reduced.__name__):
+                progress(getattr(found, "n_rows", 0))
+
+        # Schedulers of this machine say which tasks are done; a cluster has a page for it.
+        with Callback(posttask=done):
+            return parts[0].compute()
 
 
 def _unknown(array: Any) -> bool:

@@ -61,8 +61,8 @@ def _refuse_other_rows(
             places = [scan._source.place_of(done + row) for scan in (one, two)]
             raise ValueError(
                 f"The two scans differ in {name}: {_shown(own[row])} in {places[0]}, "
-                f"and {_shown(other[row])} in {places[1]}. Both models must be asked the same questions, "
-                "in the same order of rows."
+                f"and {_shown(other[row])} in {places[1]}. Both models must be asked the "
+                "same questions, in the same order of rows."
             )
 
 

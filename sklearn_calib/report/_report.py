@@ -201,6 +201,11 @@ class Report(Result):
                 (f"test of perfect calibration ({test.name})", pvalue_text(test.pvalue))
                 for test in self.tests
             ),
+            *(
+                [("impossible if predictions were right", self.interval.impossible.text)]
+                if self.interval.impossible
+                else []
+            ),
             ("mean prediction", _direction(self.mean_gap)),
             ("confidence", f"{abs(over):.4f} {'over' if over > 0 else 'under'}confident"),
             ("adaptive ECE", f"{self.ece:.4f}"),
@@ -397,7 +402,7 @@ def calibration_report(
     queries                                2,000
     answers that are yes                   999 (50.0%)
     calibration error                      0.0797
-    95% interval                           0.0571 to 0.1058
+    95% interval                           0.0541 to 0.1041
     ...
     >>> low, high = report.confidence_interval
     >>> low < sample.error < high

@@ -1,12 +1,19 @@
 """Dask collections as sources of a scan."""
 
+import os
+import signal
+from functools import partial
+from itertools import count
+
 import numpy as np
 import pytest
 
 from sklearn_calib import calibration_error_interval, scan_queries
+from sklearn_calib.queries import _scan
 from tests.scans import assert_same, laws, queries_of
 
 dask = pytest.importorskip("dask")
+cloudpickle = pytest.importorskip("cloudpickle")
 dd = pytest.importorskip("dask.dataframe")
 da = pytest.importorskip("dask.array")
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -44,6 +51,21 @@ def test_a_pair_of_arrays():
         scan_queries((y, q), group="doc")
 
 
+@pytest.mark.parametrize("scheduler", ["synchronous", "threads"])
+def test_progress_is_shown(scheduler, capsys, monkeypatch):
+    monkeypatch.setattr(_scan.time, "monotonic", count(0.0, 1.0).__next__)
+    frame = frame_of(queries_of(laws(5000)["spread"]), 5)
+    with dask.config.set(scheduler=scheduler):
+        calibration_error_interval(scan_queries(frame, show_progress=True))
+    shown = capsys.readouterr().err
+    assert "pass 1: sums of buckets" in shown
+    assert "5,000 rows" in shown
+    assert "pass 2: queries at the edges of bins, 5,000 rows (100%)" in shown
+    with dask.config.set(scheduler=scheduler):
+        calibration_error_interval(scan_queries(frame, show_progress=False))
+    assert capsys.readouterr().err == ""
+
+
 def test_the_place_of_what_is_wrong():
     q = np.linspace(0.0, 1.0, 100)
     q[73] = 1.5
@@ -71,22 +93,69 @@ def test_a_column_that_is_not_there():
         scan_queries(frame_of(queries_of(laws(100)["spread"])), y_prob="score")
 
 
+def test_what_partitions_share_is_sent_once():
+    frame = frame_of(queries_of(laws(1000)["spread"]), 10)
+    graphs = []
+
+    def get(graph, keys, **options):
+        graphs.append(graph)
+        return dask.get(graph, keys, **options)
+
+    make = partial(_Heavy, np.zeros(100_000))
+    with dask.config.set(scheduler=get):
+        found = scan_queries(frame)._reduce(make)
+    assert found.n_rows == 1000
+    # A scheduler sends each task on its own; one of them holds what they share.
+    graph = graphs[-1]
+    tasks = (graph.__dask_graph__() if hasattr(graph, "__dask_graph__") else graph).values()
+    assert sum(len(cloudpickle.dumps(task)) for task in tasks) < 1.5 * 800_000
+
+
+class _Heavy:
+    """A reduction that counts rows, and knows much before it starts."""
+
+    def __init__(self, knows):
+        self.n_rows = 0
+
+    def add(self, chunk):
+        self.n_rows += len(chunk)
+
+    def merge(self, other):
+        self.n_rows += other.n_rows
+
+
+def fall_once(frame, marks, marked):
+    """Kill the worker that reads one of the marked partitions, each the first time only."""
+    number = int(frame["number"].iloc[0])
+    if number in marked and not (marks / str(number)).exists():
+        (marks / str(number)).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return frame
+
+
 @pytest.mark.slow
-def test_a_lost_worker_costs_only_time():
+def test_a_lost_worker_costs_only_time(tmp_path):
     distributed = pytest.importorskip("distributed")
     queries = queries_of(laws(20_000)["spread"])
     expected = calibration_error_interval(queries)
+    rows = queries.to_frame()
+    rows["number"] = np.arange(len(rows)) // 1000
+    frame = dd.from_pandas(rows, npartitions=20, sort=False)
     with (
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
         ) as cluster,
-        distributed.Client(cluster) as client,
+        distributed.Client(cluster),
     ):
-        scan = scan_queries(frame_of(queries, 20))
-        half = calibration_error_interval(scan)
-        # One of the workers is gone between two passes, and a new one comes in its place.
-        lost = next(iter(client.scheduler_info()["workers"]))
-        client.retire_workers([lost], close_workers=True)
-        again = calibration_error_interval(scan_queries(frame_of(queries, 20)))
-    assert_same(half.confidence_interval, expected.confidence_interval)
-    assert_same(again.confidence_interval, expected.confidence_interval)
+        uninterrupted = calibration_error_interval(scan_queries(frame))
+        # A worker falls in the middle of the first pass, and another one later in it; new ones
+        # come in their places.
+        fragile = frame.map_partitions(fall_once, tmp_path, (7, 15), meta=frame._meta)
+        scan = scan_queries(fragile)
+        found = calibration_error_interval(scan)
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["15", "7"]
+        assert scan.n_passes > 1
+    for result in (uninterrupted, found):
+        assert_same(result.confidence_interval, expected.confidence_interval)
+    assert found.error == pytest.approx(uninterrupted.error, rel=1e-12)
+    assert found.pvalue == pytest.approx(uninterrupted.pvalue, rel=1e-9)

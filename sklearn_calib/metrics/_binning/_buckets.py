@@ -208,7 +208,7 @@ class BucketSums:
     Queries wait in a buffer of `room` rows, so that large tables are not added up for a few rows.
     """
 
-    def __init__(self, buckets: Buckets, weighted: bool, room: int = _BUFFER) -> None:
+    def __init__(self, buckets: Buckets, weighted: bool, room: int | None = None) -> None:
         self.buckets, self.weighted = buckets, weighted
         self.n_rows, self.n_used = 0, 0
         self.largest_weight, self.least_weight, self.whole_weights = 0.0, np.inf, True
@@ -224,7 +224,7 @@ class BucketSums:
         # Counts and sums in one number, from before they are told apart.
         self._both, self._bound = np.zeros(0), 0.0
         self._scale = _UNIT / _LIFT / buckets.width
-        self._room = room
+        self._room = _BUFFER if room is None else room
         self._wait()
 
     def _wait(self) -> None:
@@ -276,8 +276,8 @@ class BucketSums:
         # One query, and as a small number beside it how far it is in its bucket.
         away *= _LIFT
         away *= self._scale.take(octave, mode="clip")
-        wide = np.flatnonzero(u < self.buckets.narrow_from)
-        if len(wide):
+        if self.buckets.narrow_from <= 0.5:
+            wide = np.flatnonzero(u < self.buckets.narrow_from)
             self._wide.append((slot[wide], away[wide]))
         away += _ONE
 
@@ -318,20 +318,23 @@ class BucketSums:
         most = float(both.max())
         if most >= _FULL:
             self._counts += np.bincount(slot, minlength=size)
-            self._sums[0] += np.bincount(slot, away - _ONE, size)
         else:
             if self._bound + most >= _FULL:
                 self._tell_apart()
             self._both += both
             self._bound += most
+        del both
+        away -= _ONE
+        if most >= _FULL:
+            self._sums[0] += np.bincount(slot, away, size)
         if self._wide:
-            slots, aways = (np.concatenate(parts) for parts in zip(*self._wide, strict=True))
-            np.square(aways, out=aways)
-            if 4 * len(slots) < size:
-                np.add.at(self._sums[1], slots, aways)
-            else:
-                self._sums[1] += np.bincount(slots, aways, size)
+            slot, away = (np.concatenate(parts) for parts in zip(*self._wide, strict=True))
             self._wide = []
+        np.square(away, out=away)
+        if 4 * len(slot) < size:
+            np.add.at(self._sums[1], slot, away)
+        else:
+            self._sums[1] += np.bincount(slot, away, size)
 
     def _tell_apart(self) -> None:
         """Add what counts and sums have in common to each of them."""

@@ -284,18 +284,6 @@ def _condensed(queries: SortedQueries, stretch: Array) -> dict[str, Array]:
     return {"y": y, "n": n, "q": q, "w": n, "w2": n, "q2": q, "stretch": stretch}
 
 
-def impossible_rows(queries: SortedQueries) -> bool:
-    """Whether an answer of a scan contradicts a prediction of exactly 0 or 1."""
-    return bool(np.where(queries.y, queries.q <= 0.0, queries.q >= 1.0).any())
-
-
-def impossible(queries: Queries) -> bool:
-    """Whether an answer contradicts a prediction of exactly 0 or 1."""
-    y, q, w = queries.y_true, queries.y_prob, queries.sample_weight
-    against = np.where(y, q <= 0.0, q >= 1.0)
-    return bool((against if w is None else against & (w > 0.0)).any())
-
-
 def null_cells(queries: Queries, most: int = MOST_CELLS) -> NullCells | None:
     """Sort queries and cut them into cells without a look at the answers.
 

@@ -53,7 +53,7 @@ def test_what_cannot_be_compared_says_so(monkeypatch):
         lambda: compare_calibration(one.y_true, scans[0], one.y_prob),
         lambda: compare_calibration(*scans, two.y_prob),
     ):
-        with pytest.raises(TypeError, match="scan|Queries"):
+        with pytest.raises(TypeError, match=r"scan|Queries"):
             call()
     with pytest.raises(TypeError, match="scan_queries"):
         compare_calibration(*scans, sample_weight=np.ones(12_000))
