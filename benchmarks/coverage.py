@@ -18,6 +18,7 @@ import json
 import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -91,8 +92,8 @@ WEIGHTS: dict[str, Callable[[Rng, int], Array]] = {
     "lognormal(0, 1) weights": lambda rng, n: np.exp(rng.standard_normal(n)),
     "lognormal(0, 1.6) weights": lambda rng, n: np.exp(1.6 * rng.standard_normal(n)),
 }
-# Queries per group, dependence, and whether a group shares one prediction.
-DEPENDENCE = ((10, 0.3, False), (10, 0.9, False), (10, 0.9, True))
+# Dependence, and whether a group shares one prediction.
+DEPENDENCE = ((0.3, False), (0.9, False), (0.9, True))
 
 # The bootstrap is slow: other intervals are tried on so many samples of each cell.
 RIVALS = 40
@@ -127,16 +128,28 @@ def cells(quick: bool) -> Iterator[dict[str, Any]]:
                             "law": law,
                             "truth": truth,
                             "n": groups,
-                            "dependence": dependence[1],
-                            "shared": dependence[2],
+                            "dependence": dependence[0],
+                            "shared": dependence[1],
                         }
+    # Few large groups that hardly depend: the error is plain to see, and the interval short.
+    for law in ("uniform", "tagger"):
+        for truth in ("calibrated", "shift -.1", "bump"):
+            for correlation in (0.0, 0.2):
+                yield {
+                    "variant": "groups of 200 queries",
+                    "law": law,
+                    "truth": truth,
+                    "n": 30,
+                    "dependence": correlation,
+                    "shared": False,
+                }
 
 
 def draw(cell: dict[str, Any], rng: Rng) -> tuple[Array, Array, Array | None, Array | None]:
     """Draw answers, predictions, weights and groups."""
     law, truth, n, group = LAWS[cell["law"]], TRUTHS[cell["truth"]], cell["n"], None
     if "dependence" in cell:
-        sizes = np.full(n, 10)
+        sizes = np.full(n, 200 if "200" in cell["variant"] else 10)
         if "lognormal" in cell["variant"]:
             sizes = np.maximum(1, np.rint(10 * np.exp(rng.standard_normal(n) - 0.5)).astype(int))
         group = np.repeat(np.arange(n), sizes)
@@ -173,9 +186,10 @@ def surprised_units(cell: dict[str, Any]) -> float:
     return found
 
 
-def true_error(cell: dict[str, Any]) -> float:
-    q = LAWS[cell["law"]](np.random.default_rng(7), 1_000_000)
-    return float(np.sqrt(np.mean(np.square(TRUTHS[cell["truth"]](q) - q))))
+@cache
+def true_error(law: str, truth: str) -> float:
+    q = LAWS[law](np.random.default_rng(7), 1_000_000)
+    return float(np.sqrt(np.mean(np.square(TRUTHS[truth](q) - q))))
 
 
 def plug_in_limits(queries: Queries) -> tuple[float, float]:
@@ -227,11 +241,11 @@ def replicate(cell: dict[str, Any], error: float, rng: Rng, rivals: bool) -> dic
 
 
 def measure(
-    cell: dict[str, Any], replications: int, stages: Sequence[int] = (0, 1)
+    cell: dict[str, Any], replications: int, stages: Sequence[int] = (0, 1), others: bool = True
 ) -> dict[str, Any]:
     """Simulate one cell; each stage has samples of its own."""
-    error = true_error(cell)
-    rivals = cell["variant"] == "plain" and cell["n"] == 300
+    error = true_error(cell["law"], cell["truth"])
+    rivals = others and cell["variant"] == "plain" and cell["n"] == 300
     key = zlib.crc32(repr(sorted(cell.items())).encode())
     means: dict[str, float] = {}
     for stage in stages:
@@ -282,6 +296,9 @@ def main() -> None:
     parser.add_argument(
         "--again", type=float, default=None, help="only cells below it in --out, with fresh samples"
     )
+    parser.add_argument(
+        "--ours", action="store_true", help="leave other intervals in --out as they are"
+    )
     parser.add_argument("--out", type=Path, default=None, help="other variants are left there")
     arguments = parser.parse_args()
     replications = 60 if arguments.quick else arguments.replications
@@ -294,7 +311,7 @@ def main() -> None:
     every = list(cells(arguments.quick))
     todo = [cell for cell in every if cell["variant"].startswith(arguments.only)]
     kept: list[dict[str, Any]] = []
-    if (arguments.only or arguments.again) and arguments.out:
+    if (arguments.only or arguments.again or arguments.ours) and arguments.out:
         kept = json.loads(arguments.out.read_text())
     stages: Sequence[int] = (0, 1)
     if arguments.again:
@@ -306,7 +323,7 @@ def main() -> None:
     for first in range(0, len(todo), 54):
         part = todo[first : first + 54]
         rows += Parallel(n_jobs=arguments.n_jobs)(
-            delayed(measure)(cell, number(cell), stages) for cell in part
+            delayed(measure)(cell, number(cell), stages, not arguments.ours) for cell in part
         )
         done = len(rows) / len(todo)
         spent = time.perf_counter() - start

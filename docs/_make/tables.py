@@ -280,7 +280,13 @@ def alarms(rows: list[Row]) -> str:
         "Tables of calibrated labels in which any adjusted p-value is below .05, in % of so many "
         "tables; last, the most rows that are below .05 on average without adjustment"
     )
-    return table(title, [*header, "all", "rows without adjustment"], body)
+    fewest, most = (f(row["replications"] for row in rows) for f in (min, max))
+    note = (
+        "A true share of 5 % is measured with a standard error of "
+        f"{standard_error(most):.1f} points by {most:,} tables, and of "
+        f"{standard_error(fewest):.1f} by {fewest:,}."
+    )
+    return paragraphs(table(title, [*header, "all", "rows without adjustment"], body), note)
 
 
 # --- power.json
@@ -430,6 +436,12 @@ def scale(result: Row) -> str:
             f"With Dask, two workers take {dask['ratio']:.2f} of the time of one for the interval "
             f"of {dask['rows']:,} rows (on a machine with {result['cores']} cores that had other "
             f"work to do: a load of {dask['load']:.0f})."
+            + (
+                f" By CPU time it would be {dask['cpu_ratio']:.2f}, with a core for each worker "
+                "and one for the scheduler."
+                if "cpu_ratio" in dask
+                else ""
+            )
         )
     return paragraphs(*parts)
 

@@ -220,7 +220,7 @@ def _variance_of_difference(one: Sample, two: Sample, middle: Array) -> float:
     right, the answers would vary by so much: that keeps the estimate from
     being too small where hardly an answer varies.
     """
-    noise = 2.0 * _pairs(one.form.centred_unbiased(), two.form.centred_unbiased())
+    noise = 2.0 * _pairs(one.form.centred, two.form.centred)
     rows = one.form.rows - two.form.rows
     whole = 4.0 * float(np.sum(np.square(rows - rows.mean())))
     linear = max(0.0, whole - 4.0 * _pairs(one.form, two.form))

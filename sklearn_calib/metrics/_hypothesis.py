@@ -232,7 +232,7 @@ def calibration_test(
     >>> print(calibration_test(bad.queries, statistic="cox", random_state=0).meaning)
     Log-odds are too extreme by 2.00 [1.81 to 2.21]
     >>> print(calibration_test(good.queries, tolerance=0.1).meaning)
-    The error is below 0.1: at most 0.0565 (95% interval)
+    The error is below 0.1: at most 0.0534 (95% interval)
     """
     check_option(statistic, "statistic", STATISTICS)
     check_option(method, "method", METHODS)

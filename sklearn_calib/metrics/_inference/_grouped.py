@@ -14,6 +14,7 @@ which is sparse, because a unit touches few bins.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -219,18 +220,51 @@ class PairForm:
         """Kish's effective number of units."""
         return float(self.unit_weight.sum() ** 2 / np.square(self.unit_weight).sum())
 
-    def centred(self) -> PairForm:
-        """Return the form of the residuals without their bin means."""
-        mean = self.bin_sum / self.bin_weight
-        values = self.sums.data - self.weights.data * mean[self.sums.indices]
-        return PairForm(self._with(values), self.weights)
+    @cached_property
+    def bin_units(self) -> Array:
+        """Kish's effective number of units of each bin."""
+        return np.square(self.bin_weight) / self.own_weight
 
-    def centred_unbiased(self) -> PairForm:
-        """Return the centred form, scaled by what centring took from the variance of a bin."""
-        units = np.square(self.bin_weight) / self.own_weight
-        scale = np.sqrt(units / np.maximum(units - 1.0, 0.5))
-        values = self.centred().sums.data * scale[self.sums.indices]
-        return PairForm(self._with(values), self.weights)
+    @cached_property
+    def _without_centring(self) -> Array:
+        """What undoes the loss of spread of a bin whose mean is taken away."""
+        return np.sqrt(self.bin_units / np.maximum(self.bin_units - 1.0, 0.5))
+
+    @cached_property
+    def centred(self) -> PairForm:
+        """The form of the residuals without their bin means, as spread out as they were."""
+        mean, at = self.bin_sum / self.bin_weight, self.sums.indices
+        values = self.sums.data - self.weights.data * mean[at]
+        return PairForm(self._with(values * self._without_centring[at]), self.weights)
+
+    @cached_property
+    def _without_pairing(self) -> Array:
+        """What undoes the loss of influence of a unit that others are compared with as well."""
+        return 1.0 + 1.0 / np.maximum(self.bin_units - 2.0, 1.0)
+
+    @cached_property
+    def influence(self) -> Array:
+        """How much each unit adds to T beyond what is expected of its weights in the bins.
+
+        It is paired with the mean of all others. What is expected is estimated
+        from pairs of different units, like T: the square of a bin's own noise
+        would be the same for all units, and add up.
+        """
+        at, mine, weight = self.sums.indices, self.sums.data, self.weights.data
+        # Where there are no others, there is no pair, and the bin does not count.
+        rest = np.where(self.factor[at] > 0.0, self.bin_weight[at] - weight, 0.0)
+        others = np.divide(self.bin_sum[at] - mine, rest, out=np.zeros_like(rest), where=rest > 0.0)
+        scale = self._without_centring * self._without_pairing * self.share / self.bin_weight
+        return self._with(mine * others - weight * self.products[at]) @ scale
+
+    @cached_property
+    def influence_noise(self) -> float:
+        """Sum of the squared influence of units that is there without an error."""
+        centred = self.centred
+        factor = self.factor * np.sqrt(self._without_pairing) / self._without_centring
+        own = centred._with(np.square(centred.sums.data)) @ factor
+        total = float(factor @ (centred.inner * centred.inner @ factor))
+        return total - float(np.sum(np.square(own)))
 
     @cached_property
     def inner(self) -> Array | sparse.csr_array:
@@ -242,6 +276,11 @@ class PairForm:
         between = self.inner if other is self else _summed_products(self.sums, other.sums)
         total = float(self.factor @ (between * between @ other.factor))
         return total - float(np.sum(self.self_terms * other.self_terms))
+
+    def between(self, along: Array) -> float:
+        """Return the sum of a(g) K(g, h) a(h) over pairs of units, with a number a of each unit."""
+        whole = float(np.dot(self.factor, np.square(self.sums.T @ along)))
+        return whole - float(np.dot(np.square(along), self.self_terms))
 
     def third_moment(self) -> float:
         """Return the sum of K(g, h) K(h, l) K(l, g) over distinct g, h, l."""
@@ -332,45 +371,46 @@ def grouped_moments(form: PairForm, null_variance: Array) -> ResidualMoments:
     together is estimated from the residuals themselves.
     """
     t, n = form.square, form.n_units
-    centred = form.centred()
-    pairs, centred_pairs = form.cross_moment(form), centred.cross_moment(centred)
+    centred = form.centred
+    null_noise = max(0.0, 2.0 * form.cross_moment(form))
+    variance = max(0.0, 2.0 * centred.cross_moment(centred))
+    third = centred.third_moment()
 
-    # Variance of T that grows with the error, given the predictions.
-    reach = form.factor * form.bin_sum
-    mixed_self = form._with(form.sums.data * centred.sums.data) @ form.factor
-    mixed_rows = centred.sums @ reach - mixed_self
-    inner, centred_inner = form.inner, centred.inner
-    mixed_pairs = float(form.factor @ (inner * centred_inner @ form.factor))
-    mixed_pairs -= float(np.sum(np.square(mixed_self)))
-    linear = 4.0 * (float(np.sum(np.square(mixed_rows))) - mixed_pairs)
-    spread = n * _composition_variance(form, centred_inner.diagonal()) / t**2 if t**2 > 0.0 else 0.0
+    # Variance of T that grows with the error, given the predictions, and the third cumulant.
+    influence = form.influence
+    linear = 4.0 * (float(np.sum(np.square(influence))) - form.influence_noise)
+    inner = centred.inner
+    spread = n * _composition_variance(form, inner.diagonal()) / t**2 if t**2 > 0.0 else 0.0
+    mean_square = max(0.0, centred.between(influence) - third) * n**2
 
     # The same for an error in proportion to the null variance.
     v0 = null_variance
     scale = float(np.dot(form.share, v0**2))
     scale = scale if scale**2 > 0.0 else 1.0
     step = form.share / form.bin_weight * v0
-    once = inner @ step
+    along = centred.sums @ step
     # An error of one sign adds up over a group whose residuals vary together, and
     # one of changing sign cancels. Which it is cannot be known: meet half way.
     apart = float(np.dot(np.square(step), inner.diagonal()))
-    null_linear = (float(np.dot(step, once)) + apart) / 2.0
+    null_linear = (float(np.sum(np.square(along))) + apart) / 2.0
     unit_square = form.weights @ v0**2
     uneven = (unit_square - form.unit_weight * scale) / form.bin_weight.sum()
-    third_pattern = float(np.dot(form.factor, once**2)) * n**2 / scale
     return ResidualMoments(
         n=n,
         square=t,
-        null_variance=max(0.0, 2.0 * pairs),
+        null_variance=null_noise,
         null_third=8.0 * form.third_moment(),
-        variance=max(0.0, 2.0 * centred_pairs),
-        third=8.0 * centred.third_moment(),
+        variance=variance,
+        third=8.0 * third,
+        # An error makes the first larger, and few groups the second uncertain.
+        noise=math.sqrt(null_noise * variance),
         linear=linear,
         spread=spread,
         mean_variance=linear * n / 4.0,
         null_mean_variance=null_linear * n / scale,
-        mean_square_variance=third_pattern * max(t, 0.0),
-        null_mean_square_variance=third_pattern,
+        mean_square_variance=mean_square,
+        null_mean_square_variance=max(0.0, centred.between(along)) * n**2 / scale,
+        mean_cube=0.0,
         null_spread=n * float(np.sum(np.square(uneven))) / scale**2,
         unit_variance=0.0,
         residual_variance=float(np.dot(form.share, v0**3)) / scale,

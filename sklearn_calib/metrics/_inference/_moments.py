@@ -19,7 +19,7 @@ from sklearn_calib.metrics._binning._sorted import CHUNK
 from sklearn_calib.metrics._inference._debiased import debiased_square, pair_factor
 
 # (power of w, power of r) for residuals; the null sums are of (w**2 v)**k and (w**3 m)**k.
-_POWERS = ((1, 1), (1, 2), (2, 2), (2, 3), (2, 4), (3, 3), (3, 4), (4, 4))
+_POWERS = ((1, 1), (1, 2), (1, 3), (2, 2), (2, 3), (2, 4), (3, 3), (3, 4), (4, 4))
 
 
 # Sums over four rows that are a smaller share of all fours, repeated ones included, are rounding.
@@ -45,6 +45,9 @@ class ResidualMoments:
     variance, third : float
         Estimates of the same from the residuals, without the part that grows
         with the error itself.
+    noise : float
+        Variance of `square` without an error, by which the evidence for one is
+        judged: the null variance, less the error that is part of it for groups.
     linear : float
         Estimate of that part of the variance.
     spread : float
@@ -55,6 +58,9 @@ class ResidualMoments:
         variance) as weight.
     mean_square_variance, null_mean_square_variance : float
         The same of its square.
+    mean_cube : float
+        Mean of the cubed error times the third cumulant of a residual; 0 for
+        groups, where it is not known.
     null_spread : float
         The same for an error in proportion to the null variance.
     unit_variance : float
@@ -71,12 +77,14 @@ class ResidualMoments:
     null_third: float
     variance: float
     third: float
+    noise: float
     linear: float
     spread: float
     mean_variance: float
     null_mean_variance: float
     mean_square_variance: float
     null_mean_square_variance: float
+    mean_cube: float
     null_spread: float
     unit_variance: float
     residual_variance: float
@@ -223,7 +231,11 @@ def residual_moments(bins: BinnedQueries) -> ResidualMoments:
     none = _quadruples(s[1, 1], s[2, 2], s[3, 3], s[4, 4]) / fours
     square_variance = both - 2.0 * one + none
     variance_error = one - none
-    within = np.maximum(s[1, 2] / w[1] - (s[1, 1] / w[1]) ** 2, 0.0)
+    mean = s[1, 1] / w[1]
+    within = np.maximum(s[1, 2] / w[1] - mean**2, 0.0)
+    # The mean is cubed as the product of itself and the debiased square.
+    third_within = s[1, 3] / w[1] - 3.0 * mean * s[1, 2] / w[1] + 2.0 * mean**3
+    mean_cube = float(np.sum(per_pair * _pairs(s[1, 1], s[2, 2]) * mean * third_within))
 
     four = _pairs(w[2], w[4])
     cross = w[1] ** 2 * w[2] - 2.0 * w[1] * w[3] + w[4]
@@ -244,12 +256,14 @@ def residual_moments(bins: BinnedQueries) -> ResidualMoments:
         null_third=null_third,
         variance=variance,
         third=third,
+        noise=max(0.0, null_variance),
         linear=linear,
         spread=fourth / spread_square - 1.0 if min(square, spread_square) > 0.0 else 0.0,
         mean_variance=linear * n / 4.0,
         null_mean_variance=float(np.dot(share, v0**3)) / null_scale,
         mean_square_variance=float(np.dot(share, variance_error * within)),
         null_mean_square_variance=null_fourth,
+        mean_cube=mean_cube,
         null_spread=max(0.0, null_fourth / null_scale - 1.0),
         unit_variance=float(np.sum(per_pair**2 * 2.0 * four)),
         residual_variance=float(np.dot(share, v0**3)) / null_scale,

@@ -28,7 +28,7 @@ _BRIDGE = 10.0
 # at four times, half.
 _TRUST = 16.0
 
-# With groups, the upper limit allows for a skewness of T up to this: more is not estimated well.
+# The upper limit allows for a skewness of T up to this: more is not estimated well.
 _MOST_UPPER_SKEWNESS = 0.5
 
 # What is smaller is lost to rounding: quantiles of t laws so far out, and squares.
@@ -53,13 +53,9 @@ class ErrorLaw:
     ----------
     moments : ResidualMoments
         Moments of T.
-    grouped : bool
-        Whether the units are groups. Few of them make T skewed, and the lower
-        tail of T short: upper limits allow for it.
     """
 
     moments: ResidualMoments
-    grouped: bool = False
 
     @cached_property
     def square(self) -> float:
@@ -71,7 +67,7 @@ class ErrorLaw:
         """How much the data's own moments count, from 0 to 1."""
         if self.square <= 0.0:
             return 0.0
-        return self.square**2 / (self.square**2 + _TRUST * self.moments.null_variance)
+        return self.square**2 / (self.square**2 + _TRUST * self.moments.noise)
 
     def _shrunk(self, own: float, null: float) -> float:
         return self.trust * own + (1.0 - self.trust) * null if self.trust > 0.0 else null
@@ -89,8 +85,9 @@ class ErrorLaw:
         m = self.moments
         if m.residual_variance <= 0.0:
             return 1.0
-        # Estimated from few residuals, so that the root meets it half way.
-        return math.sqrt(_clip(m.null_mean_variance / m.residual_variance, 0.0, 1.0))
+        found = _clip(m.null_mean_variance / m.residual_variance, 0.0, 1.0)
+        # Where it is estimated from few residuals, the root meets it half way.
+        return self._shrunk(found, math.sqrt(found))
 
     @cached_property
     def spread(self) -> float:
@@ -111,8 +108,7 @@ class ErrorLaw:
         if tau > self.square:
             # An error towards one half makes the answers vary more.
             found = math.sqrt(self.square)
-            away = math.sqrt(max(0.0, 1.0 - 4.0 * min(0.25, m.residual_variance)))
-            more = max(0.0, (error - found) * (away - error - found))
+            more = max(0.0, (error - found) * (self._one_sided - error - found))
             most = max(together * 0.25, self.residual_variance)
             single = max(single, min(most, self.residual_variance + together * more))
         # In a tiny sample the variance must not outgrow the square it is compared with.
@@ -127,17 +123,33 @@ class ErrorLaw:
         cubic = 2.0 * self.spread**2 / m.n**2
         return self._shrunk(m.third, m.null_third) + linear * tau + cubic * tau**3
 
+    @cached_property
+    def _one_sided(self) -> float:
+        """How far a residual is from varying to both sides alike: 0 for odds of 1, 1 for rare."""
+        return math.sqrt(max(0.0, 1.0 - 4.0 * min(0.25, self.moments.residual_variance)))
+
+    def _upper_skewness(self, tau: float, variance: float) -> float:
+        """Return the skewness of T that makes its lower tail short, as far as it is certain."""
+        m = self.moments
+        third = self.third_cumulant(tau)
+        if self.square > 0.0:
+            # Answers that are less often yes than predicted, and rare, pull the other way.
+            third += 8.0 * min(0.0, m.mean_cube) / m.n**2 * (tau / self.square) ** 1.5
+        # Where answers are rare, a sample with few of them shows too little of the variance.
+        certain = min(1.0, 2.0 * (1.0 - self._one_sided))
+        return certain * skewness_of(third, variance)
+
     def upper(self, square: float, z: float) -> float:
         """Return the largest tau that a test at score z keeps."""
 
         def excess(tau: float) -> float:
             variance = self.variance(tau, z)
             away = z
-            if self.grouped and variance > 0.0:
-                skewness = skewness_of(self.third_cumulant(tau), variance)
+            if variance > 0.0:
                 # Less where the limit lies far out, whose tail three moments do not tell.
                 most = min(_MOST_UPPER_SKEWNESS, 1.0 / z)
-                away = -skewed_quantile(-z, _clip(skewness, 0.0, most))
+                skewness = _clip(self._upper_skewness(tau, variance), 0.0, most)
+                away = -skewed_quantile(-z, skewness)
             return tau - square - away * math.sqrt(variance)
 
         if z <= 0.0:
@@ -212,7 +224,7 @@ class ScoreInterval:
 
     @cached_property
     def _law(self) -> ErrorLaw:
-        return ErrorLaw(self.moments, grouped=not math.isinf(self.units))
+        return ErrorLaw(self.moments)
 
     @cached_property
     def pvalue(self) -> float:

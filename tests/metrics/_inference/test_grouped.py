@@ -9,6 +9,7 @@ from sklearn_calib.metrics._binning._binned import BinnedQueries
 from sklearn_calib.metrics._binning._sorted import sort_queries
 from sklearn_calib.metrics._inference import _grouped
 from sklearn_calib.metrics._inference._grouped import pair_form
+from sklearn_calib.metrics._inference._sample import make_sample
 
 
 @pytest.mark.parametrize("dense", [0, 2000])
@@ -39,3 +40,50 @@ def test_pair_form_against_all_pairs(monkeypatch, dense, entries, crowded):
     assert form.rows == pytest.approx(off.sum(axis=1))
     assert form.cross_moment(form) == pytest.approx(np.sum(off**2))
     assert form.third_moment() == pytest.approx(np.trace(off @ off @ off))
+
+
+def test_influence_against_all_pairs():
+    sample = make_queries(60, distortion="shift", strength=0.2, group_size=4, random_state=1)
+    ordered = sort_queries(sample.queries, units=sample.queries.units)
+    form = pair_form(BinnedQueries(ordered, ordered.cut_by_size(12)))
+    s, w = form.sums.toarray(), form.weights.toarray()
+    total = w.sum(axis=0)
+    units = total**2 / np.square(w).sum(axis=0)
+    centring, pairing = np.sqrt(units / (units - 1)), 1 + 1 / (units - 2)
+    share = total / w.sum()
+    centred = s - w * s.sum(axis=0) / total
+    influence, noise, between = np.zeros(15), 0.0, 0.0
+    for g in range(15):
+        c = share / total / (total - w[g])
+        for h in range(15):
+            if h != g:
+                influence[g] += np.sum(c * centring * pairing * s[g] * s[h])
+                product = centring**2 * centred[g] * centred[h]
+                noise += np.sum(form.factor * np.sqrt(pairing) / centring * product) ** 2
+                between += g * h * np.sum(form.factor * product)
+    pairs = s.sum(axis=0) ** 2 - np.square(s).sum(axis=0)
+    influence -= w @ (form.factor * centring * pairing * pairs / total)
+    assert form.centred.sums.toarray() == pytest.approx(centring * centred)
+    assert form.influence == pytest.approx(influence)
+    assert form.influence_noise == pytest.approx(noise)
+    assert form.centred.between(np.arange(15.0)) == pytest.approx(between)
+
+
+@pytest.mark.parametrize(
+    ("n_groups", "group_size", "strength", "dependence"),
+    [(30, 60, 0.15, 0.0), (30, 60, 0.15, 0.3), (60, 5, 0.0, 0.5), (12, 20, 0.2, 0.0)],
+)
+def test_moments_of_groups_are_right_on_average(n_groups, group_size, strength, dependence):
+    squares, variances = [], []
+    rng = np.random.default_rng(2)
+    for _ in range(250):
+        sample = make_queries(
+            n_groups * group_size, a=2, b=2, distortion="shift", strength=strength,
+            group_size=group_size, dependence=dependence, random_state=rng,
+        )  # fmt: skip
+        found = make_sample(sample.queries, "auto", None).moments
+        squares.append(found.square)
+        uneven = found.spread * sample.error**4 / found.n
+        variances.append(found.variance + found.linear + uneven)
+    # The variance of 250 draws has a standard error of about 9 %.
+    assert np.mean(variances) == pytest.approx(np.var(squares), rel=0.25)

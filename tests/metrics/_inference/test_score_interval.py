@@ -7,7 +7,6 @@ from scipy import special
 from sklearn_calib import Queries
 from sklearn_calib.datasets import make_queries
 from sklearn_calib.metrics._inference._sample import make_sample
-from sklearn_calib.metrics._inference._score_interval import ErrorLaw
 
 
 def score(queries):
@@ -34,21 +33,22 @@ def test_the_interval_excludes_zero_when_its_test_rejects(level, group_size):
     assert seen == {True, False}
 
 
-@pytest.mark.parametrize("n_groups", [2, 3, 8, 40])
-def test_upper_limits_of_groups_allow_for_skewness_and_still_rise_with_the_level(n_groups):
+@pytest.mark.parametrize("n_groups", [2, 3, 8, 40, None])
+def test_upper_limits_allow_for_skewness_and_still_rise_with_the_level(n_groups):
+    groups = {} if n_groups is None else {"group_size": 10, "dependence": 0.5}
     sample = make_queries(
-        10 * n_groups, distortion="shift", strength=0.05, group_size=10, dependence=0.5,
-        random_state=1,
-    )  # fmt: skip
+        10 * (n_groups or 30), distortion="shift", strength=0.05, random_state=1, **groups
+    )
     found = score(sample.queries)
     tails = (0.4, 0.25, 0.1, 0.05, 0.025, 0.005)
     uppers = [found.upper(tail) for tail in tails]
     assert (np.diff(uppers) >= 0).all()
-    # If T were normal, limits in the tail would be wider.
-    plain = ErrorLaw(found.moments)
+    law = found._law
     for tail, upper in zip(tails[2:], uppers[2:], strict=True):
-        z = -special.stdtrit(found.units, tail)
-        assert found._law.square <= upper <= min(1.0, plain.upper(plain.square, z)) * (1 + 1e-9)
+        z = -special.ndtri(tail) if n_groups is None else -special.stdtrit(found.units, tail)
+        # If T were normal, this limit would be kept with something to spare.
+        away = (upper - law.square) / np.sqrt(law.variance(upper, z))
+        assert upper == 1.0 or 0.6 * z < away <= z * (1 + 1e-9)
 
 
 def test_limits_widen_with_the_level():
@@ -109,6 +109,30 @@ def test_a_large_error_of_many_groups_has_a_narrow_interval():
         truth = np.sqrt(np.mean(np.square(q - rate)))
         assert low < truth < high
         assert low == pytest.approx(truth, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("n_groups", "group_size", "size"),
+    [(30, 400, "equal"), (200, 20, "equal"), (60, 40, "lognormal")],
+)
+def test_intervals_of_groups_far_from_zero_are_about_as_wide_as_estimates_vary(
+    n_groups, group_size, size
+):
+    rng = np.random.default_rng(3)
+    errors, widths, held = [], [], 0
+    for _ in range(60):
+        sizes = np.full(n_groups, group_size)
+        if size == "lognormal":
+            sizes = np.ceil(group_size * np.exp(0.7 * rng.standard_normal(n_groups))).astype(int)
+        q = rng.uniform(0.75, 0.95, sizes.sum())
+        y = rng.random(len(q)) < q - 0.6
+        found = score(Queries(y, q, group=np.repeat(np.arange(n_groups), sizes)))
+        low, high = np.sqrt(found.limits(0.95))
+        held += low <= 0.6 <= high
+        widths.append(high - low)
+        errors.append(np.sqrt(found.moments.square))
+    assert np.mean(widths) < 1.5 * 3.92 * np.std(errors)
+    assert held >= 53
 
 
 @pytest.mark.parametrize("near", [1e-320, 1e-200, 1e-146, 1e-100, 1e-60])
