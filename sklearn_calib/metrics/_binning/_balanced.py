@@ -86,6 +86,10 @@ def blocks_of_bins(
     else:
         weight = np.add.reduceat(queries.w, starts)
     number = _number(queries, n_bins, most, n_effective, info_effective)
+    if n_bins is None and by_count:
+        # Bins of equal counts are large enough where there are not too many of them. One too
+        # many would make most too small, and the middle one would take in what is left of them.
+        number = min(number, max(1, (len(queries) // LEAST_ROWS - 1) // 2 * 2 + 1))
     return blocks, _bin_of_blocks(weight, np.add.reduceat(v, starts), number), number
 
 
