@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from sklearn_calib._files import FileError, shortened
-from sklearn_calib._output import write_whole
 from sklearn_calib._version import __version__
 from sklearn_calib.explore._counting import Counted
 from sklearn_calib.explore._fingerprint import fingerprint
@@ -60,13 +59,11 @@ class Checkpoint:
             raise FileError(f"checkpoint {self.folder} is a file; name a folder.")
         self.folder.mkdir(parents=True, exist_ok=True)
         self.path = self.folder / _NAME
-        if not self.path.exists():
-            seed = int(np.random.default_rng().integers(2**32)) if seed is None else seed
-            head = {"format": _FORMAT, "version": __version__, "seed": seed, **parts}
-            write_whole(self.path, _line(head))
-        self.file = self.path.open("r+b")
+        self.file = os.fdopen(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o666), "r+b")
         try:
             self._lock()
+            if os.fstat(self.file.fileno()).st_size == 0:
+                self._begin(parts, seed)
             self.seed = self._check_head(parts, seed)
             self.known = self._read()
         except BaseException:
@@ -90,6 +87,14 @@ class Checkpoint:
             fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise FileError(f"checkpoint {self.folder} is in use by another run.") from None
+
+    def _begin(self, parts: Mapping[str, Any], seed: int | None) -> None:
+        """Write the first line; of runs that begin at once, the one with the lock does."""
+        seed = int(np.random.default_rng().integers(2**32)) if seed is None else seed
+        self.file.write(_line({"format": _FORMAT, "version": __version__, "seed": seed, **parts}))
+        self.file.flush()
+        os.fsync(self.file.fileno())
+        self.file.seek(0)
 
     def _check_head(self, parts: Mapping[str, Any], seed: int | None) -> int:
         head = _checked(self.file.readline())
