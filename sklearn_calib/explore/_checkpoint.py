@@ -7,6 +7,7 @@ import json
 import os
 import time
 from collections.abc import Hashable, Mapping
+from contextlib import nullcontext, suppress
 from datetime import date as Date
 from datetime import datetime as DateTime
 from os import PathLike
@@ -75,9 +76,11 @@ class Checkpoint:
     def __enter__(self) -> Checkpoint:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        os.fsync(self.file.fileno())
-        self.file.close()
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        # What has gone wrong already is what should be told.
+        with suppress(OSError) if kind is not None else nullcontext():
+            os.fsync(self.file.fileno())
+            self.file.close()
 
     def _lock(self) -> None:
         """Let no two runs write to one folder; the lock ends with the process, however it ends."""
@@ -153,12 +156,17 @@ class Checkpoint:
         document = self.pending.pop(number)
         if not isinstance(found, Counted):
             return
-        self.file.write(_line({"number": number, "document": document, **_record(found)}))
-        self.file.flush()
-        now = time.monotonic()
-        if now - self.synced > _SYNC:
-            os.fsync(self.file.fileno())
-            self.synced = now
+        line = _line({"number": number, "document": document, **_record(found)})
+        try:
+            self.file.write(line)
+            self.file.flush()
+            now = time.monotonic()
+            if now - self.synced > _SYNC:
+                os.fsync(self.file.fileno())
+                self.synced = now
+        except OSError as error:
+            why = f"{error.strerror}; what was counted so far is kept: make room, and run it again"
+            raise OSError(error.errno, why, str(self.path)) from None
 
     def check_end(self, n_documents: int) -> None:
         """Refuse a stream that ended before the documents that were counted."""
