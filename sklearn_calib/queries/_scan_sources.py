@@ -20,7 +20,7 @@ from sklearn_calib.queries._queries import Queries
 from sklearn_calib.queries._scan_columns import Coded, Piece, QueryMaker
 
 # Rows that are read at a time.
-BATCH = 1 << 20
+BATCH = 1 << 18
 
 _CSV = {".csv": ",", ".tsv": "\t"}
 # Each column of a CSV file costs pyarrow several kilobytes, whether it is wanted or not.
@@ -52,6 +52,10 @@ class Source(ABC):
     @abstractmethod
     def chunks(self) -> Iterator[Queries]:
         """Yield all queries, chunk by chunk."""
+
+    def place_of(self, row: int) -> str:
+        """Say where a row is that is counted from the first of all."""
+        return f"row {row:,} (counted from 0)"
 
     def reduce(self, make: Callable[[], Any], progress: Callable[[int], None]) -> Any:
         """Return the reduction of all chunks."""
@@ -258,6 +262,24 @@ class ParquetSource(Source):
                         yield self._queries(batch, where, first + done)
                         done += len(batch)
                     first += rows
+        # What was read is gone, and so is the memory for it.
+        pyarrow.default_memory_pool().release_unused()
+
+    def place_of(self, row: int) -> str:
+        """Say where a row is that is counted from the first of all."""
+        from pyarrow import parquet
+
+        for path in self.files:
+            found = parquet.read_metadata(path)
+            if row >= found.num_rows:
+                row -= found.num_rows
+                continue
+            group = before = 0
+            while row >= before + found.row_group(group).num_rows:
+                before += found.row_group(group).num_rows
+                group += 1
+            return f"{path}, row group {group}, row {row:,} of the file (counted from 0)"
+        return super().place_of(row)
 
     def _queries(self, batch: Any, where: str, start: int) -> Queries:
         def place(row: int) -> str:
