@@ -188,7 +188,7 @@ class _EdgeReader:
             pool = self.ordered.pool
             assert pool is not None
             touched = np.concatenate([rule.touched(self.ordered) for rule in rules])
-            number = pool.bucket[touched[pool.lump[touched]]]
+            number = self._run_number[touched[pool.lump[touched]]]
             if len(number) == 0:
                 return self.ordered
             in_bucket = number < len(self._buckets)
@@ -351,15 +351,15 @@ class _EdgeReader:
         n, *weights, yes, total = (row[number] for row in sums)
         high = np.concatenate([part.high for part in parts])[number]
         lump = np.concatenate([part.lump for part in parts])[number]
+        self._run_number = number
         # Where there is one prediction, a mean would only add rounding.
         q = np.where(lump, total / weights[0], high)
         pool = Pool(
             n=n,
             powers={k: (weight, q) for k, weight in enumerate(weights, start=1)},
             run_ends=np.arange(1, len(n) + 1),
-            run_high=high,
             lump=lump,
-            bucket=number,
+            lump_high=lambda: high[lump],
             whole_weights=self._whole,
             one_weight=self._one_weight,
         )
