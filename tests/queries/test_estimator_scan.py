@@ -167,8 +167,9 @@ def test_a_pass_holds_a_batch_of_any_model(monkeypatch, name, options):
 
     one_pass(10 * size)  # what is loaded and kept once, all samples among it
     short, long = peak_of(lambda: one_pass(10 * size)), peak_of(lambda: one_pass(40 * size))
-    # Those of the first samples come again, and nothing but their number is larger.
-    assert long < 1.1 * short + 10_000
+    # The same samples come again. Their queries would take half a megabyte, with what is not yet
+    # collected of earlier batches beside them.
+    assert long < 1.1 * short + 100_000
 
 
 @pytest.mark.slow
