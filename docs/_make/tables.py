@@ -598,6 +598,71 @@ def curve_bands(rows: list[Row]) -> str:
     return paragraphs(table(title, header, body), curve_note(rows))
 
 
+def curve_groups(rows: list[Row]) -> str:
+    """Return how often bands of grouped queries hold the whole curve."""
+    found = {(r["groups"], r["size"], r["dependence"], r["truth"], r["curve"]): r for r in rows}
+    body = [
+        [
+            f"{groups:,} of {size}",
+            f"{dependence:g}",
+            truth,
+            *(
+                f"{percent(r['simultaneous'])} ({r['width']:.2f})"
+                for r in (
+                    found[groups, size, dependence, truth, f"{kind} band"]
+                    for kind in ("monotone", "smooth")
+                )
+            ),
+        ]
+        for groups, size, dependence, truth in dict.fromkeys(key[:4] for key in found)
+    ]
+    title = "The same for queries in groups whose answers depend on each other"
+    header = ["groups", "dependence", "truth", "monotone band", "smooth band"]
+    return paragraphs(table(title, header, body), curve_note(rows))
+
+
+# --- comparison.json
+
+
+def comparison(rows: list[Row]) -> str:
+    """Return coverage and size of comparisons, over the pairs of models of each law."""
+    body = []
+    for law, n in dict.fromkeys((row["law"], row["n"]) for row in rows):
+        some = [row for row in rows if (row["law"], row["n"]) == (law, n)]
+        covered = [row["covered"] for row in some]
+        size = max(row["rejected"] for row in some if row["equal"])
+        power = max(row["rejected"] for row in some if not row["equal"])
+        wide = sum(row["width"] for row in some) / sum(row["oracle width"] for row in some)
+        expected = sum(row["surprises"] for row in some) / len(some)
+        body.append(
+            [
+                law,
+                f"{n:,}",
+                f"{expected:.1f}",
+                f"{percent(min(covered))}–{percent(max(covered))}",
+                percent(size),
+                percent(power),
+                f"{wide:.2f}",
+            ]
+        )
+    header = [
+        "predictions",
+        "N",
+        "answers expected against the odds",
+        "difference held",
+        "equal errors rejected, at most",
+        "unequal ones rejected, at most",
+        "width / that of an oracle",
+    ]
+    number = min(row["replications"] for row in rows)
+    title = (
+        "95 % intervals of the difference of two squared errors, in %, over five pairs of models, "
+        f"{number:,} samples each"
+    )
+    note = f"The standard error of a true share of 5 % is {standard_error(number):.1f} points."
+    return paragraphs(table(title, header, body), note)
+
+
 # --- spans.json
 
 
@@ -1275,6 +1340,8 @@ MAKERS: tuple[Maker, ...] = (
     ("curve_errors", "curves.json", curve_errors, "benchmarks/curves.py"),
     ("curve_coverage", "curves.json", curve_coverage, "benchmarks/curves.py"),
     ("curve_bands", "curves.json", curve_bands, "benchmarks/curves.py"),
+    ("curve_groups", "curve_groups.json", curve_groups, "benchmarks/curves.py"),
+    ("comparison", "comparison.json", comparison, "benchmarks/comparison.py"),
     ("power", "power.json", power, "benchmarks/power.py"),
     ("power_sizes", "power.json", power_sizes, "benchmarks/power.py"),
     ("field", "field.json", field, "benchmarks/field.py"),

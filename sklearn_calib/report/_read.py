@@ -208,7 +208,10 @@ def _read_parquet(path: Path, names: list[str]) -> dict[str, list[Any]]:
         raise FileError(f"{path.name}: cannot be read: {said}") from None
     if table.num_rows == 0:
         raise FileError(f"{path.name}: there are no rows.")
-    return {name: _values(table[name]) for name in names}
+    try:
+        return {name: _values(table[name]) for name in names}
+    except UnicodeDecodeError:
+        raise FileError(f"{path.name}: cannot be read: it has text that is not UTF-8.") from None
 
 
 def _values(column: Any) -> list[Any]:
