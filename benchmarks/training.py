@@ -61,7 +61,7 @@ OBJECTIVES: dict[str, list[dict[str, Any]]] = {
     "softmax_margin": [{"objective": "softmax_margin", "margin": m} for m in (0.5, 2.0)],
 }
 # At most so many training sentences, for a fit of half a minute, and so many for development.
-TRAIN = {"ARK tweets": 1000, "UD English EWT": 2000, "CoNLL-2000 chunks": 2500, "CoNLL-2000": 800}
+TRAIN = {"ARK tweets": 1000, "UD English EWT": 2000, "CoNLL-2000 chunks": 2500, "CoNLL-2000": 2500}
 DEV = 600
 PATH_SENTENCES = 600
 
