@@ -25,6 +25,8 @@ BATCH = 1 << 18
 _CSV = {".csv": ",", ".tsv": "\t"}
 # Each column of a CSV file costs pyarrow several kilobytes, whether it is wanted or not.
 _MOST_COLUMNS = 20_000
+# How many rows a Parquet file of less than so many bytes may have.
+_MOST_ROWS, _SMALL = 5_000_000, 1_000_000
 
 
 class Reduction(Protocol):
@@ -222,6 +224,7 @@ class ParquetSource(Source):
             except (pyarrow.ArrowException, OSError) as error:
                 raise _unreadable(str(path), error) from None
             with opened:
+                self._check_rows(path, opened.metadata.num_rows)
                 n_rows += opened.metadata.num_rows
                 schema = opened.schema_arrow
                 for name in self.columns.values():
@@ -234,6 +237,16 @@ class ParquetSource(Source):
                 wanted = self.columns.values()
                 self._texts[path] = text_columns(path, schema, opened.metadata, wanted)
         self.n_rows = n_rows
+
+    @staticmethod
+    def _check_rows(path: Path, n_rows: int) -> None:
+        """Refuse a small file that would take long: one value can be repeated in a few bytes."""
+        if n_rows > _MOST_ROWS and path.stat().st_size < _SMALL:
+            raise FileError(
+                f"{path}: it says that it has {n_rows:,} rows; a file of less than "
+                f"{_SMALL // 10**6} MB may have {_MOST_ROWS:,}. If it is what it should be, pass "
+                "pyarrow.dataset.dataset(path)."
+            )
 
     def chunks(self) -> Iterator[Queries]:
         """Yield all queries, chunk by chunk."""

@@ -294,3 +294,14 @@ def test_text_that_is_not_utf8(tmp_path):
         scan_queries(path, y_true="y", y_prob="p", label="label").collect()
     with pytest.raises(ValueError, match=r"a\.parquet: cannot be read: it has text that is not"):
         read_columns(path, ["label"])
+
+
+def test_a_small_parquet_file_of_very_many_rows(tmp_path):
+    path = tmp_path / "a.parquet"
+    n = 6_000_000
+    parquet(path, y=np.zeros(n, dtype=np.int8), p=np.zeros(n, dtype=np.float32))
+    refused(path, r"a\.parquet: it says that it has 6,000,000 rows; .* 1 MB may have 5,000,000")
+    with pytest.raises(ValueError, match=r"a\.parquet: it says that it has 6,000,000 rows"):
+        read_columns(path, ["y"])
+    ds = pytest.importorskip("pyarrow.dataset")
+    assert scan_queries(ds.dataset(path), y_true="y", y_prob="p") is not None
