@@ -85,6 +85,7 @@ def main() -> None:
     parser.add_argument(
         "--least", type=int, default=20, help="the fewest tables of a kind; a fifth with groups"
     )
+    parser.add_argument("--labels", type=int, nargs="+", default=N_LABELS, choices=N_LABELS)
     parser.add_argument("--out", type=Path, default=None)
     parser.add_argument("--resume", action="store_true", help="keep what --out already holds")
     arguments = parser.parse_args()
@@ -95,6 +96,8 @@ def main() -> None:
     # Groups take four times as long, and come last.
     every = list(itertools.product((False, True), N_LABELS, KINDS))
     for grouped, k, kind in every:
+        if k not in arguments.labels:
+            continue
         if any((r["grouped"], r["labels"], r["frequencies"]) == (grouped, k, kind) for r in rows):
             continue
         # A table of 500 labels takes as long as a hundred of five.
