@@ -137,6 +137,8 @@ FIGURES = [
     ("datasets", "A packed file may expand to 64 MB",
      partial(code, "_files", "FREE_EXPANSION", 64 * 2**20)),
     ("datasets", "or to a hundred times its size", partial(code, "_files", "MAX_EXPANSION", 100)),
+    ("datasets", "One of less than 1 MB may have five million rows",
+     partial(code, "queries._scan_sources", "_MOST_ROWS", 5_000_000)),
     ("datasets", "a line counts for 32 bytes at least", partial(code, "_files", "_LINE_COST", 32)),
 ]  # fmt: skip
 
