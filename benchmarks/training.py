@@ -9,7 +9,7 @@ measured, too. Then the cost of training, of its path over penalties, and of gra
 
     python benchmarks/training.py --data-home FOLDER
 
-which takes about 80 minutes on one core and leaves training.json in benchmarks/results/.
+which takes about half an hour on one core and leaves training.json in benchmarks/results/.
 --only experiment, speed, path, gradient, agreement or memory runs one part, and --corpus the
 experiment on one corpus; the rest of that file is kept. The same command gives the same numbers.
 """
@@ -276,9 +276,9 @@ def iteration_seconds(tagger: CRFTagger, X: Any, y: Any) -> float:
 
 
 def speed_row(features: str, X: Any, y: Any, iterations: int = 15) -> dict[str, Any]:
-    """Return CPU seconds of an iteration of both solvers, each the better of two turns."""
+    """Return CPU seconds of an iteration of both solvers; with few sentences they take turns."""
     tried: dict[str, list[float]] = {"crfsuite": [], "lattice": []}
-    for _ in range(2):
+    for _ in range(3 if len(X) <= 1000 else 1):
         for solver, spent in tried.items():
             tagger = CRFTagger(features=features, c2=0.1, solver=solver, tol=0.0)
             spent.append(iteration_seconds(tagger.set_params(max_iterations=iterations), X, y))
