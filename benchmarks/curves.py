@@ -1,10 +1,12 @@
 """Coverage, width and error of calibration curves and bands, on simulated queries.
 
 python benchmarks/curves.py --out benchmarks/results/curves.json
+python benchmarks/curves.py --groups --replications 100 --out benchmarks/results/curve_groups.json
 
 Every sample has a known true curve. For each curve this measures the root of its mean squared
 distance from the truth, over the predictions of the sample, and for each interval or band how
-often it holds the truth: at the mean point, and everywhere at once.
+often it holds the truth: at the mean point, and everywhere at once. With --groups, the queries
+of a group depend on each other, and bands alone are measured.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from sklearn_calib import (
     isotonic_calibration_curve,
     smooth_calibration_curve,
 )
+from sklearn_calib.datasets import make_queries
 
 LAWS: dict[str, Callable[[np.random.Generator, int], Any]] = {
     "uniform": lambda rng, n: rng.random(n),
@@ -90,6 +93,42 @@ def one(law: str, truth: str, n: int, seed: int) -> dict[str, tuple[float, ...]]
     return out
 
 
+# Number of groups, queries of each, and how much their answers depend.
+GROUPS = ((100, 20, 0.5), (600, 5, 0.9), (3000, 5, 0.5), (3000, 5, 0.9))
+GROUPED_TRUTHS = ("calibrated", "overconfident", "bump")
+
+
+def grouped(truth: str, setting: tuple[int, int, float], seed: int) -> dict[str, Any]:
+    """Return whether bands of grouped queries hold the whole truth, and how wide they are."""
+    n_groups, size, dependence = setting
+    sample = make_queries(
+        n_groups * size, a=1, b=1, distortion=TRUTHS[truth], group_size=size,
+        dependence=dependence, random_state=np.random.default_rng([seed, n_groups]),
+    )  # fmt: skip
+    found = {}
+    for method in ("monotone", "smooth"):
+        band = calibration_band(sample.queries, method=method)
+        q = sample.y_prob[(sample.y_prob >= band.q[0]) & (sample.y_prob <= band.q[-1])]
+        found[f"{method} band"] = limits_in(*band.at(q), TRUTHS[truth](q))
+    return found
+
+
+def study_groups(replications: int, n_jobs: int) -> list[dict[str, Any]]:
+    rows = []
+    for setting in GROUPS:
+        for truth in GROUPED_TRUTHS:
+            found = Parallel(n_jobs=n_jobs)(
+                delayed(grouped)(truth, setting, seed) for seed in range(replications)
+            )
+            for name in found[0]:
+                _, whole, width = np.mean([sample[name] for sample in found], axis=0)
+                row = dict(zip(("groups", "size", "dependence"), setting, strict=True))
+                row |= {"truth": truth, "curve": name, "replications": replications}
+                rows.append(row | {"simultaneous": round(whole, 4), "width": round(width, 4)})
+                print(rows[-1], flush=True)
+    return rows
+
+
 def study(sizes: list[int], replications: int, n_jobs: int) -> list[dict[str, Any]]:
     rows = []
     for law, truth in SETTINGS:
@@ -116,10 +155,14 @@ def main() -> None:
     parser.add_argument("--replications", type=int, default=40)
     parser.add_argument("--sizes", type=int, nargs="+", default=[300, 3000])
     parser.add_argument("--n-jobs", type=int, default=2)
+    parser.add_argument("--groups", action="store_true", help="bands of grouped queries")
     parser.add_argument("--out", type=Path, default=None)
     arguments = parser.parse_args()
     replications = 5 if arguments.quick else arguments.replications
-    rows = study(arguments.sizes, replications, arguments.n_jobs)
+    if arguments.groups:
+        rows = study_groups(replications, arguments.n_jobs)
+    else:
+        rows = study(arguments.sizes, replications, arguments.n_jobs)
     if arguments.out:
         arguments.out.parent.mkdir(parents=True, exist_ok=True)
         text = ",\n".join(json.dumps(row) for row in rows)

@@ -9,7 +9,8 @@ same answer. This example writes a small folder itself; a large one takes the sa
 # %%
 # A folder of predictions
 # -----------------------
-# Three days of a model that says how likely a click is. On the last day something has changed.
+# Three days of a model that says how likely a click is, 1.8 million rows in all. On the last day
+# something has changed: the model promises more clicks than there are.
 
 import tempfile
 from pathlib import Path
@@ -18,7 +19,8 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
-folder = Path(tempfile.mkdtemp())
+temporary = tempfile.TemporaryDirectory()
+folder = Path(temporary.name)
 rng = np.random.default_rng(0)
 for day, strength in enumerate((1.0, 1.0, 1.25)):
     score = rng.beta(0.6, 2.5, size=600_000)
@@ -29,8 +31,8 @@ for day, strength in enumerate((1.0, 1.0, 1.25)):
 # %%
 # The whole folder
 # ----------------
-# A scan stands in place of the arrays. Nothing but the heads of the files is read until a function
-# asks for more.
+# A scan stands in place of the arrays, and the columns are named once. Nothing but the heads of the
+# files is read until a function asks for more.
 
 from sklearn_calib import calibration_error_interval, scan_queries
 
@@ -41,7 +43,8 @@ print(calibration_error_interval(scan))
 # %%
 # Which day?
 # ----------
-# All labels share the passes.
+# The column of days was given as the label of each row: "which question was this?" All labels are
+# measured in the same passes over the files.
 
 from sklearn_calib import label_calibration
 
@@ -60,8 +63,20 @@ display = AdaptiveCalibrationDisplay.from_predictions(
 # %%
 # A few rows, where all are needed
 # --------------------------------
-# What needs all queries at once takes a sample of them, drawn in one pass.
+# What needs all queries at once says so, and takes a sample of them, drawn in one pass. Here: would
+# a few thousand rows have been enough to see that the last day is off?
 
 from sklearn_calib import sample_size_curve
 
-print(sample_size_curve(scan.sample(20_000, random_state=0), [1000, 5000, 20_000]))
+some = scan.where(label="day 2").sample(20_000, random_state=0)
+print(sample_size_curve(some, [1000, 5000, 20_000]))
+
+# %%
+# How often were the files read?
+# ------------------------------
+# A pass holds one chunk of rows at a time, so that memory does not grow with the files. On a
+# terminal, a line shows how far a pass has come; ``scan_queries(..., show_progress=True)`` shows it
+# elsewhere.
+
+print(scan)
+temporary.cleanup()

@@ -99,7 +99,9 @@ def _unpacked(raw: IO[bytes], path: Path, member: str | None) -> IO[bytes]:
         raise FileError(f"{path} cannot be read: it is not a gzip file, as its name says.")
     else:
         return raw
-    return cast(IO[bytes], io.BufferedReader(_Bounded(packed, expansion_limit(path), raw)))
+    bounded = _Bounded(packed, expansion_limit(path), raw)
+    # In small steps: of the step in which a file turns out to be damaged nothing is seen.
+    return cast(IO[bytes], io.BufferedReader(bounded, buffer_size=8192))
 
 
 @contextmanager

@@ -22,7 +22,7 @@ _SHOWN = 10
 
 # What a terminal would obey and not show: control characters, marks that reverse the direction of
 # writing, and halves of characters, which cannot be written at all.
-_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 
 
 class ConfidenceInterval(NamedTuple):

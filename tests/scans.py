@@ -1,9 +1,12 @@
 """Scans for tests: the same queries as in memory, in chunks of any size and order."""
 
+import pickle
+
 import numpy as np
 
 from sklearn_calib import Queries, scan_queries
 from sklearn_calib.queries import _scan
+from sklearn_calib.queries._scan_sources import FunctionSource
 
 
 def read_as_a_scan(monkeypatch):
@@ -22,6 +25,54 @@ def scan_of(queries, n_chunks=3, seed=0):
                 yield queries._take(part)
 
     return scan_queries(chunks)
+
+
+def in_order(queries, sizes=()):
+    """Return a scan of queries in their order, in chunks of these sizes and one more."""
+
+    def chunks():
+        for part in np.split(np.arange(len(queries)), np.cumsum(sizes).astype(int)):
+            if len(part):
+                yield queries._take(part)
+
+    return scan_queries(chunks)
+
+
+class Workers(FunctionSource):
+    """Chunks that go to several workers, whose results are sent and put together in any order."""
+
+    def __init__(self, chunks, columns, pos_label, number, seed=0):
+        super().__init__(chunks, columns, pos_label)
+        self._number, self._rng = number, np.random.default_rng(seed)
+
+    def reduce(self, make, progress):
+        found = [make() for _ in range(self._number)]
+        for chunk in self.chunks():
+            found[self._rng.integers(self._number)].add(chunk)
+        found = [pickle.loads(pickle.dumps(part)) for part in found]
+        self._rng.shuffle(found)
+        while len(found) > 1:
+            last = found.pop()
+            found[self._rng.integers(len(found))].merge(last)
+        return found[0]
+
+
+def scan_of_columns(columns, n_chunks, n_workers=1, pos_label=None, seed=0):
+    """Return a scan of plain columns, shuffled on every pass; some of the chunks are empty."""
+    rng, n = np.random.default_rng(seed), len(columns["y_prob"])
+
+    def chunks():
+        order = rng.permutation(n)
+        for part in np.split(order, np.sort(rng.integers(0, n + 1, n_chunks))):
+            yield {name: values[part] for name, values in columns.items()}
+
+    source = Workers(chunks, {name: name for name in columns}, pos_label, n_workers, seed)
+    return _scan.QueryScan(
+        source,
+        labelled="label" in columns,
+        grouped="group" in columns,
+        weighted="sample_weight" in columns,
+    )
 
 
 def laws(n, seed=0):

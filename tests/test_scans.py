@@ -16,7 +16,6 @@ from sklearn_calib import (
     calibration_error_interval,
     calibration_report,
     calibration_test,
-    compare_calibration,
     gaussian_process_calibration_curve,
     isotonic_calibration_curve,
     label_calibration,
@@ -27,7 +26,14 @@ from sklearn_calib import (
 )
 from sklearn_calib.metrics import TooFewError
 from sklearn_calib.queries import _scan
-from tests.scans import assert_same, laws, queries_of, read_as_a_scan, scan_of
+from tests.scans import (
+    assert_same,
+    laws,
+    queries_of,
+    read_as_a_scan,
+    scan_of,
+    scan_of_columns,
+)
 
 BINS = ("count", "weight", "prob_pred", "prob_true", "low", "high", "effective_count")
 PARTS = ("score", "calibration", "refinement", "within_bin_spread", "within_bin_covariance")
@@ -100,6 +106,94 @@ def test_intervals(queries, chunks):
             calibration_error_interval(scan)
         return
     found = calibration_error_interval(scan)
+    np.testing.assert_array_equal(found.bins.count, expected.bins.count)
+    # A debiased square may be the small difference of large numbers.
+    np.testing.assert_allclose(found.error, expected.error, rtol=1e-6, atol=1e-7)
+
+
+# Predictions whose bits are at the ends of what floats can hold.
+BITS = (0.0, -0.0, 5e-324, 1e-310, 2.0**-1022, 1e-300, 2.0**-30, 0.5, 1.0 - 2.0**-53, 1.0)
+ANSWERS = {
+    "booleans": (np.array([False, True]), None),
+    "numbers": (np.array([0, 1]), None),
+    "signs": (np.array([-1, 1]), None),
+    "whole floats": (np.array([0.0, 1.0]), None),
+    "other numbers": (np.array([1, 2]), 2),
+    "first of two numbers": (np.array([2, 1]), 1),
+    "text": (np.array(["ham", "spam"]), "spam"),
+    "first of two texts": (np.array(["no", "aye"]), "aye"),
+}
+
+
+@st.composite
+def columns_of_any_kind(draw):
+    """Columns as users have them, and the queries that they stand for."""
+    n = draw(st.integers(8, 80))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    q = rng.beta(0.5, 1.0, n)
+    kind = draw(st.sampled_from(["spread", "rounded", "piles", "bits", "few"]))
+    if kind == "rounded":
+        q = q.round(1)
+    elif kind == "piles":
+        q = np.where(rng.random(n) < 0.7, rng.integers(0, 2, n), q)
+    elif kind == "bits":
+        q = rng.choice(BITS, n)
+    elif kind == "few":
+        q = rng.choice(q[:3], n)
+    q = q.astype(draw(st.sampled_from([np.float32, np.float64])))
+    yes = rng.random(n) < np.where((q > 0.0) & (q < 1.0), 0.3 + 0.4 * q, q)
+    names, pos_label = ANSWERS[draw(st.sampled_from(sorted(ANSWERS)))]
+    columns, options = {"y_true": names[yes.astype(int)], "y_prob": q}, {}
+    if draw(st.booleans()):
+        weight = rng.integers(0, 4, n) if draw(st.booleans()) else rng.exponential(size=n)
+        weight[0] = 1
+        columns["sample_weight"] = options["sample_weight"] = weight
+    if draw(st.booleans()):
+        columns["label"] = options["label"] = rng.choice(["a", "b", "c"], n)
+    if draw(st.booleans()):
+        columns["group"] = options["group"] = rng.integers(0, max(2, n // 4), n)
+    return columns, pos_label, Queries(yes, q.astype(float) + 0.0, **options)
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    drawn=columns_of_any_kind(),
+    n_chunks=st.integers(0, 9),
+    n_workers=st.integers(1, 4),
+    size=st.integers(1, 20),
+    seed=st.integers(0, 99),
+)
+def test_columns_of_any_kind_in_any_chunks_order_and_number_of_workers(
+    drawn, n_chunks, n_workers, size, seed
+):
+    _scan.MOST_IN_MEMORY = 0
+    columns, pos_label, queries = drawn
+    scan = scan_of_columns(columns, n_chunks, n_workers, pos_label, seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for options in ({"bin_size": size}, {"n_bins": size}, {"strategy": "balanced"}):
+            found, expected = (calibration_bins(x, **options) for x in (scan, queries))
+            for name in BINS:
+                assert_same(getattr(found, name), getattr(expected, name))
+        assert_same(
+            adaptive_bin_calibration_error(scan, bin_size=size),
+            adaptive_bin_calibration_error(queries, bin_size=size),
+        )
+        found, expected = (score_decomposition(x) for x in (scan, queries))
+        for name in PARTS:
+            assert_same(getattr(found, name), getattr(expected, name))
+        if scan.labelled:
+            found, expected = (
+                adaptive_bin_calibration_error(x, average="macro") for x in (scan, queries)
+            )
+            assert_same(found, expected)
+        try:
+            expected = calibration_error_interval(queries)
+        except TooFewError:
+            with pytest.raises(TooFewError):
+                calibration_error_interval(scan)
+            return
+        found = calibration_error_interval(scan)
     np.testing.assert_array_equal(found.bins.count, expected.bins.count)
     # A debiased square may be the small difference of large numbers.
     np.testing.assert_allclose(found.error, expected.error, rtol=1e-6, atol=1e-7)
@@ -222,7 +316,6 @@ def test_what_a_scan_cannot_do_says_what_to_do():
     hint = r"scan\.(sample|collect)\("
     for call in (
         lambda: sample_size_curve(scan),
-        lambda: compare_calibration(scan, scan),
         lambda: calibration_error_interval(scan, method="bootstrap"),
         lambda: calibration_test(scan, statistic="binned", method="resampling"),
         lambda: calibration_test(grouped),

@@ -280,40 +280,50 @@ def alarms(rows: list[Row]) -> str:
         "Tables of calibrated labels in which any adjusted p-value is below .05, in % of so many "
         "tables; last, the most rows that are below .05 on average without adjustment"
     )
-    return table(title, [*header, "all", "rows without adjustment"], body)
+    fewest, most = (f(row["replications"] for row in rows) for f in (min, max))
+    note = (
+        "A true share of 5 % is measured with a standard error of "
+        f"{standard_error(most):.1f} points by {most:,} tables, and of "
+        f"{standard_error(fewest):.1f} by {fewest:,}."
+    )
+    return paragraphs(table(title, [*header, "all", "rows without adjustment"], body), note)
 
 
 # --- power.json
 
-TESTS = ("omnibus", "kuiper", "cox", "waves", "spiegelhalter", "binned")
+TESTS = ("omnibus", "kuiper", "cox", "local", "waves", "spiegelhalter", "binned")
 
 
 def power(result: Row) -> str:
     """Return how often each test finds each distortion."""
     rows = result["powers"]
     body = [
-        [row["truth"], f"{row['error']:.3f}", *(percent(row[t]) for t in TESTS)] for row in rows
+        [row["truth"], f"{row['error']:.3f}", *(percent(row[t]) for t in (*TESTS, "oracle"))]
+        for row in rows
     ]
     title = (
         f"How often a test at the 5 % level finds an error, in %: uniform predictions, "
         f"N = {rows[0]['n']:,}, {result['replications']['powers']:,} samples each"
     )
-    return table(title, ["distortion", "error", *TESTS], body)
+    return table(title, ["distortion", "error", *TESTS, "oracle"], body)
 
 
 def power_sizes(result: Row) -> str:
     """Return how often each test rejects calibrated models."""
     rows = result["sizes"]
     body = [[row["law"], f"{row['n']:,}", *(percent(row[t]) for t in TESTS)] for row in rows]
-    worst = max(row["omnibus"] for row in rows)
-    error = standard_error(result["replications"]["sizes"])
+    most = max(row["replications"] for row in rows)
+    small = [row for row in rows if row["replications"] == most]
+    worst = max(row["omnibus"] for row in small)
+    error = standard_error(most)
     note = (
-        f"The omnibus test rejects at most {percent(worst)} % in any row; the standard error of a "
-        f"true share of 5 % is {error:.1f} points."
+        f"In rows of {most:,} samples the omnibus test rejects at most {percent(worst)} %; the "
+        f"standard error of a true share of 5 % is {error:.1f} points there."
     )
     title = (
-        "How often a test at the 5 % level rejects a calibrated model, in %, "
-        f"{result['replications']['sizes']:,} samples each"
+        "How often a test at the 5 % level rejects a calibrated model, in %: "
+        f"{most:,} samples up to N = {max(row['n'] for row in small)}, "
+        f"{min(row['replications'] for row in rows):,} beyond"
     )
     return paragraphs(table(title, ["predictions", "N", *TESTS], body), note)
 
@@ -364,9 +374,31 @@ def field(record: Row) -> str:
             body.append([name, *cells])
         header = [f"N = {n:,}, {'calibrated' if good else 'others'}" for n, good in columns]
         parts.append(table(title, ["", *header], body))
+    parts.append(_field_intervals([row for row in record["rows"] if row["what"] == "interval"]))
     packages = ", ".join(f"{name} {number}" for name, number in record["versions"].items())
-    samples = f"{record['replications']} samples of each of 16 settings; {packages}."
+    samples = (
+        f"{record['replications']} samples of each of 16 settings, ten times as many for "
+        f"intervals; {packages}."
+    )
     return paragraphs(*parts, samples)
+
+
+def _field_intervals(rows: list[Row]) -> str:
+    """Return coverage and width of intervals, over all settings of a size."""
+    sizes = sorted({row["n"] for row in rows})
+    names = [name for name in rows[0] if f"{name} width" in rows[0]]
+    body = []
+    for name in names:
+        cells = []
+        for n in sizes:
+            some = [row for row in rows if row["n"] == n]
+            covered = [row[name] for row in some]
+            width = sum(row[f"{name} width"] for row in some) / len(some)
+            cells += [f"{percent(min(covered))}–{percent(max(covered))}", f"{width:.4f}"]
+        body.append([name, *cells])
+    header = [f"N = {n:,}, {what}" for n in sizes for what in ("held, in %", "width")]
+    title = "How often 95 % intervals hold the true error: least and most of the settings"
+    return table(title, ["", *header], body)
 
 
 # --- speed.json
@@ -397,15 +429,23 @@ def scale(result: Row) -> str:
     ]
     header = ["rows", "call", "seconds of CPU time", "multiple of reading", "memory, MB", "passes"]
     title = "Scans of Parquet files with two columns, one thread"
-    dask = result.get("dask")
-    parts = [table(title, header, body)]
-    if dask is not None:
-        parts.append(
-            f"With Dask, two workers take {dask['ratio']:.2f} of the time of one for the interval "
-            f"of {dask['rows']:,} rows (on a machine with {result['cores']} cores that had other "
-            f"work to do: a load of {dask['load']:.0f})."
+    return table(title, header, body)
+
+
+def workers(result: Row) -> str:
+    """What two workers of Dask take of the time of one."""
+    found = (
+        f"By CPU time, with a core for each worker and one for the scheduler, two workers of Dask "
+        f"would take {result['cpu_ratio']:.2f} of the time of one for the interval of "
+        f"{result['rows']:,} rows: what a caller does by itself, once the sums are there, no "
+        "worker shortens."
+    )
+    if result["load"] > result["cores"] + 1:
+        return found + (
+            f" The machine had {result['cores']} cores and other work to do (a load of "
+            f"{result['load']:.0f}), so that times on the clock said nothing."
         )
-    return paragraphs(*parts)
+    return found + f" On the clock, they took {result['ratio']:.2f}."
 
 
 def speed_ratios(title: str, records: list[Row]) -> str:
@@ -558,6 +598,71 @@ def curve_bands(rows: list[Row]) -> str:
     body = curve_rows(rows, kinds, lambda r: f"{percent(r['simultaneous'])} ({r['width']:.2f})")
     header = ["predictions", "truth", "N", *kinds[:2], "intervals of the smooth curve"]
     return paragraphs(table(title, header, body), curve_note(rows))
+
+
+def curve_groups(rows: list[Row]) -> str:
+    """Return how often bands of grouped queries hold the whole curve."""
+    found = {(r["groups"], r["size"], r["dependence"], r["truth"], r["curve"]): r for r in rows}
+    body = [
+        [
+            f"{groups:,} of {size}",
+            f"{dependence:g}",
+            truth,
+            *(
+                f"{percent(r['simultaneous'])} ({r['width']:.2f})"
+                for r in (
+                    found[groups, size, dependence, truth, f"{kind} band"]
+                    for kind in ("monotone", "smooth")
+                )
+            ),
+        ]
+        for groups, size, dependence, truth in dict.fromkeys(key[:4] for key in found)
+    ]
+    title = "The same for queries in groups whose answers depend on each other"
+    header = ["groups", "dependence", "truth", "monotone band", "smooth band"]
+    return paragraphs(table(title, header, body), curve_note(rows))
+
+
+# --- comparison.json
+
+
+def comparison(rows: list[Row]) -> str:
+    """Return coverage and size of comparisons, over the pairs of models of each law."""
+    body = []
+    for law, n in dict.fromkeys((row["law"], row["n"]) for row in rows):
+        some = [row for row in rows if (row["law"], row["n"]) == (law, n)]
+        covered = [row["covered"] for row in some]
+        size = max(row["rejected"] for row in some if row["equal"])
+        power = max(row["rejected"] for row in some if not row["equal"])
+        wide = sum(row["width"] for row in some) / sum(row["oracle width"] for row in some)
+        expected = sum(row["surprises"] for row in some) / len(some)
+        body.append(
+            [
+                law,
+                f"{n:,}",
+                f"{expected:.1f}",
+                f"{percent(min(covered))}–{percent(max(covered))}",
+                percent(size),
+                percent(power),
+                f"{wide:.2f}",
+            ]
+        )
+    header = [
+        "predictions",
+        "N",
+        "answers expected against the odds",
+        "difference held",
+        "equal errors rejected, at most",
+        "unequal ones rejected, at most",
+        "width / that of an oracle",
+    ]
+    number = min(row["replications"] for row in rows)
+    title = (
+        "95 % intervals of the difference of two squared errors, in %, over five pairs of models, "
+        f"{number:,} samples each"
+    )
+    note = f"The standard error of a true share of 5 % is {standard_error(number):.1f} points."
+    return paragraphs(table(title, header, body), note)
 
 
 # --- spans.json
@@ -1237,6 +1342,8 @@ MAKERS: tuple[Maker, ...] = (
     ("curve_errors", "curves.json", curve_errors, "benchmarks/curves.py"),
     ("curve_coverage", "curves.json", curve_coverage, "benchmarks/curves.py"),
     ("curve_bands", "curves.json", curve_bands, "benchmarks/curves.py"),
+    ("curve_groups", "curve_groups.json", curve_groups, "benchmarks/curves.py"),
+    ("comparison", "comparison.json", comparison, "benchmarks/comparison.py"),
     ("power", "power.json", power, "benchmarks/power.py"),
     ("power_sizes", "power.json", power_sizes, "benchmarks/power.py"),
     ("field", "field.json", field, "benchmarks/field.py"),
@@ -1271,6 +1378,7 @@ MAKERS: tuple[Maker, ...] = (
     ("parser", "parser.json", parser, "benchmarks/train_parser.py"),
     ("page", "page.json", page, "benchmarks/page.py"),
     ("scale", "scale.json", scale, "benchmarks/scale.py"),
+    ("workers", "workers.json", workers, "benchmarks/scale.py --only-dask"),
     *(
         (function.__name__, "recalibration.json", function, "benchmarks/recalibration.py")
         for function in (recalibration_tweets, recalibration_news, recalibration_coreference)

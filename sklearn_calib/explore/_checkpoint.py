@@ -7,6 +7,7 @@ import json
 import os
 import time
 from collections.abc import Hashable, Mapping
+from contextlib import nullcontext, suppress
 from datetime import date as Date
 from datetime import datetime as DateTime
 from os import PathLike
@@ -16,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from sklearn_calib._files import FileError, shortened
-from sklearn_calib._output import write_whole
 from sklearn_calib._version import __version__
 from sklearn_calib.explore._counting import Counted
 from sklearn_calib.explore._fingerprint import fingerprint
@@ -60,13 +60,11 @@ class Checkpoint:
             raise FileError(f"checkpoint {self.folder} is a file; name a folder.")
         self.folder.mkdir(parents=True, exist_ok=True)
         self.path = self.folder / _NAME
-        if not self.path.exists():
-            seed = int(np.random.default_rng().integers(2**32)) if seed is None else seed
-            head = {"format": _FORMAT, "version": __version__, "seed": seed, **parts}
-            write_whole(self.path, _line(head))
-        self.file = self.path.open("r+b")
+        self.file = os.fdopen(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o666), "r+b")
         try:
             self._lock()
+            if os.fstat(self.file.fileno()).st_size == 0:
+                self._begin(parts, seed)
             self.seed = self._check_head(parts, seed)
             self.known = self._read()
         except BaseException:
@@ -78,9 +76,11 @@ class Checkpoint:
     def __enter__(self) -> Checkpoint:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        os.fsync(self.file.fileno())
-        self.file.close()
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        # What has gone wrong already is what should be told.
+        with suppress(OSError) if kind is not None else nullcontext():
+            os.fsync(self.file.fileno())
+            self.file.close()
 
     def _lock(self) -> None:
         """Let no two runs write to one folder; the lock ends with the process, however it ends."""
@@ -90,6 +90,14 @@ class Checkpoint:
             fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise FileError(f"checkpoint {self.folder} is in use by another run.") from None
+
+    def _begin(self, parts: Mapping[str, Any], seed: int | None) -> None:
+        """Write the first line; of runs that begin at once, the one with the lock does."""
+        seed = int(np.random.default_rng().integers(2**32)) if seed is None else seed
+        self.file.write(_line({"format": _FORMAT, "version": __version__, "seed": seed, **parts}))
+        self.file.flush()
+        os.fsync(self.file.fileno())
+        self.file.seek(0)
 
     def _check_head(self, parts: Mapping[str, Any], seed: int | None) -> int:
         head = _checked(self.file.readline())
@@ -148,12 +156,17 @@ class Checkpoint:
         document = self.pending.pop(number)
         if not isinstance(found, Counted):
             return
-        self.file.write(_line({"number": number, "document": document, **_record(found)}))
-        self.file.flush()
-        now = time.monotonic()
-        if now - self.synced > _SYNC:
-            os.fsync(self.file.fileno())
-            self.synced = now
+        line = _line({"number": number, "document": document, **_record(found)})
+        try:
+            self.file.write(line)
+            self.file.flush()
+            now = time.monotonic()
+            if now - self.synced > _SYNC:
+                os.fsync(self.file.fileno())
+                self.synced = now
+        except OSError as error:
+            why = f"{error.strerror}; what was counted so far is kept: make room, and run it again"
+            raise OSError(error.errno, why, str(self.path)) from None
 
     def check_end(self, n_documents: int) -> None:
         """Refuse a stream that ended before the documents that were counted."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,11 +12,17 @@ from scipy import stats
 from sklearn_calib._results import ConfidenceInterval, Result, percent
 from sklearn_calib._validation import Array, check_confidence_level
 from sklearn_calib.metrics._inference._grouped import PairForm, pair_form
-from sklearn_calib.metrics._inference._sample import Sample, check_inference_bins, make_sample
+from sklearn_calib.metrics._inference._sample import (
+    Sample,
+    check_inference_bins,
+    make_sample,
+)
+from sklearn_calib.metrics._inference._scanned_pairs import Differences, differences_of_scans
 from sklearn_calib.metrics._inference._surprises import expected_surprises
-from sklearn_calib.queries._as_queries import Groups, as_queries
+from sklearn_calib.queries._as_queries import Groups, as_queries, queries_or_scan
 from sklearn_calib.queries._queries import Queries
 from sklearn_calib.queries._scan import QueryScan
+from sklearn_calib.queries._scan_in_step import in_step
 
 __all__ = ["CalibrationComparison", "compare_calibration"]
 
@@ -79,8 +85,8 @@ class CalibrationComparison(Result):
 
 
 def compare_calibration(
-    y_true: ArrayLike | Queries,
-    y_prob_a: ArrayLike | Queries,
+    y_true: ArrayLike | Queries | QueryScan,
+    y_prob_a: ArrayLike | Queries | QueryScan,
     y_prob_b: ArrayLike | None = None,
     *,
     bin_size: int | str = "auto",
@@ -99,9 +105,10 @@ def compare_calibration(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or Queries
+    y_true : array-like of shape (n_samples,), Queries or QueryScan
         True labels. Or the queries of the one model, followed by those of
-        the other, in place of the three arrays.
+        the other, in place of the three arrays. Two scans of the same rows
+        are read in step.
     y_prob_a, y_prob_b : array-like of shape (n_samples,) or (n_samples, n_classes)
         The predictions of the two models.
     bin_size : int or "auto", default="auto"
@@ -143,12 +150,20 @@ def compare_calibration(
     level = check_confidence_level(confidence_level)
     check_inference_bins(bin_size, n_bins)
     if isinstance(y_true, QueryScan) or isinstance(y_prob_a, QueryScan):
-        raise TypeError(
-            "A comparison looks at the rows of both models side by side, and does not take scans. "
-            "Pass scan.collect() of both where they fit into memory; to compare some of the rows, "
-            "keep both predictions in one table and sample that, since scan.sample(100_000) of two "
-            "scans draws different rows."
-        )
+        for name, value in (("pos_label", pos_label), ("sample_weight", sample_weight)):
+            if value is not None:
+                raise TypeError(f"{name} is an option of scan_queries; do not pass it here.")
+        if not (isinstance(y_true, QueryScan) and isinstance(y_prob_a, QueryScan)):
+            raise TypeError("After a scan, pass a scan of the same rows for the other model.")
+        if y_prob_b is not None:
+            raise TypeError("After a scan, pass the scan of the other model alone.")
+        small = [
+            queries_or_scan(scan, classes=classes, groups=groups) for scan in (y_true, y_prob_a)
+        ]
+        if not all(isinstance(queries, Queries) for queries in small):
+            return _of_scans(y_true, y_prob_a, groups, bin_size, n_bins, level)
+        y_true, y_prob_a = small
+        groups = None
     if isinstance(y_true, Queries):
         for name, value in (("pos_label", pos_label), ("sample_weight", sample_weight)):
             if value is not None:
@@ -158,7 +173,7 @@ def compare_calibration(
         one = as_queries(y_true, classes=classes, groups=groups)
         two = as_queries(y_prob_a, groups=groups)
         _refuse_other_questions(one, two)
-    elif isinstance(y_prob_a, Queries) or y_prob_b is None:
+    elif isinstance(y_prob_a, (Queries, QueryScan)) or y_prob_b is None:
         raise TypeError("Pass y_true and the predictions of two models, or two Queries objects.")
     else:
         one, two = (
@@ -172,17 +187,20 @@ def compare_calibration(
     first, second = (
         make_sample(queries, bin_size, n_bins, numbered=True) for queries in (one, two)
     )
-    difference = first.form.square - second.form.square
-    middle = (one.y_prob + two.y_prob) / 2.0
-    se = math.sqrt(_variance_of_difference(first, second, middle))
+    return _made(_differences(first, second, (one.y_prob + two.y_prob) / 2.0), first.grouped, level)
+
+
+def _made(found: Differences, grouped: bool, level: float) -> CalibrationComparison:
+    difference = found.squares[0] - found.squares[1]
+    se = math.sqrt(_variance(found))
     # The variance of groups is estimated from few of them.
-    freedom = max(first.form.n_units - 1.0, 1.0) if first.grouped else math.inf
+    freedom = max(found.n_units - 1.0, 1.0) if grouped else math.inf
     z = float(stats.t.ppf(0.5 + level / 2.0, freedom))
     if se > 0.0:
         pvalue = 2.0 * float(stats.t.sf(abs(difference) / se, freedom))
     else:
         pvalue = 1.0 if difference == 0.0 else 0.0
-    error_a, error_b = (math.sqrt(max(0.0, sample.form.square)) for sample in (first, second))
+    error_a, error_b = (math.sqrt(max(0.0, square)) for square in found.squares)
     return CalibrationComparison(
         error_a=error_a,
         error_b=error_b,
@@ -192,6 +210,30 @@ def compare_calibration(
         standard_error=se,
         pvalue=pvalue,
     )
+
+
+def _of_scans(
+    one: QueryScan,
+    two: QueryScan,
+    groups: Groups,
+    bin_size: int | str,
+    n_bins: int | None,
+    level: float,
+) -> CalibrationComparison:
+    """Compare two scans of the same rows."""
+    if groups is False:
+        one, two = one.without_groups(), two.without_groups()
+    if one.grouped != two.grouped:
+        raise ValueError(
+            "One of the scans has groups and the other has none: both models must be asked the "
+            "same questions."
+        )
+    first, second = (make_sample(scan, bin_size, n_bins, numbered=True) for scan in (one, two))
+    if not first.grouped:
+        return _made(differences_of_scans((one, two), (first.bins, second.bins)), False, level)
+    for _ in in_step(one, two):
+        pass  # The sums of groups are made already: this only looks whether rows agree.
+    return _made(_differences(first, second, None), True, level)
 
 
 def _refuse_other_questions(one: Queries, two: Queries) -> None:
@@ -213,28 +255,48 @@ def _pairs(one: PairForm, two: PairForm) -> float:
     return max(0.0, one.cross_moment(one) + two.cross_moment(two) - 2.0 * one.cross_moment(two))
 
 
-def _variance_of_difference(one: Sample, two: Sample, middle: Array) -> float:
+def _differences(one: Sample, two: Sample, middle: Array | None) -> Differences:
+    """Return what the variance of T_a - T_b is made from.
+
+    `middle` is the mean of the two predictions, in order of rows, where these
+    are independent.
+    """
+    rows = one.form.rows - two.form.rows
+    found = Differences(
+        squares=(one.form.square, two.form.square),
+        pairs=_pairs(one.form, two.form),
+        centred_pairs=_pairs(one.form.centred, two.form.centred),
+        whole=4.0 * float(np.sum(np.square(rows - rows.mean()))),
+        n_units=one.form.n_units,
+    )
+    if one.grouped or middle is None:
+        return found
+    sd = np.sqrt(middle * (1.0 - middle))
+    reach = _reach(one, middle) - _reach(two, middle)
+    return replace(
+        found,
+        surprises=expected_surprises(middle),
+        expected_pairs=_pairs(*(_scaled_form(sample, sd) for sample in (one, two))),
+        expected_linear=4.0 * float(np.sum(np.square(sd * reach))),
+    )
+
+
+def _variance(found: Differences) -> float:
     """Return the variance of T_a - T_b: pairs of units, and the part that grows with the errors.
 
-    `middle` is the mean of the two predictions, in order of rows. If it were
-    right, the answers would vary by so much: that keeps the estimate from
-    being too small where hardly an answer varies.
+    If the mean of the two predictions were right, the answers would vary by so
+    much: that keeps the estimate from being too small where hardly an answer varies.
     """
-    noise = 2.0 * _pairs(one.form.centred, two.form.centred)
-    rows = one.form.rows - two.form.rows
-    whole = 4.0 * float(np.sum(np.square(rows - rows.mean())))
-    linear = max(0.0, whole - 4.0 * _pairs(one.form, two.form))
-    if not one.grouped:
+    noise = 2.0 * found.centred_pairs
+    linear = max(0.0, found.whole - 4.0 * found.pairs)
+    if found.surprises is not None:
         # The more answers go against the predictions, the less the residuals need such help.
-        share = min(1.0, 10.0 / max(expected_surprises(middle), 1e-300))
-        sd = np.sqrt(middle * (1.0 - middle))
-        pairs = _pairs(*(_scaled_form(sample, sd) for sample in (one, two)))
-        reach = _reach(one, middle) - _reach(two, middle)
-        noise = max(noise, share * 2.0 * pairs)
-        linear = max(linear, share * 4.0 * float(np.sum(np.square(sd * reach))))
+        share = min(1.0, 10.0 / max(found.surprises, 1e-300))
+        noise = max(noise, share * 2.0 * found.expected_pairs)
+        linear = max(linear, share * found.expected_linear)
     # In a small sample the two parts are hard to tell apart, and the whole is safer.
-    caution = min(1.0, math.sqrt(50.0 / one.form.n_units))
-    return noise + linear + caution * max(0.0, whole - noise - linear)
+    caution = min(1.0, math.sqrt(50.0 / found.n_units))
+    return noise + linear + caution * max(0.0, found.whole - noise - linear)
 
 
 def _rows(sample: Sample) -> Array:

@@ -18,6 +18,7 @@ from sklearn_calib._validation import (
 )
 from sklearn_calib.metrics._inference._binned_null import resampled_pvalue
 from sklearn_calib.metrics._inference._cox import fit_cox
+from sklearn_calib.metrics._inference._impossible import ImpossibleAnswers, impossible_answers
 from sklearn_calib.metrics._inference._null_statistics import PARTS
 from sklearn_calib.metrics._inference._null_tests import null_test
 from sklearn_calib.metrics._inference._sample import (
@@ -68,6 +69,9 @@ class CalibrationTestResult(Result):
         its 95% interval ("tolerance").
     meaning : str
         What the test says, as a sentence.
+    impossible : tuple of int
+        Answers that no calibrated model could have given, as `yes` (where the
+        prediction is 0) and `no` (where it is 1). Any of them makes the p-value 0.
 
     See Also
     --------
@@ -81,6 +85,7 @@ class CalibrationTestResult(Result):
     components: Mapping[str, float] = field(default_factory=dict)
     estimates: Mapping[str, float] = field(default_factory=dict)
     meaning: str = ""
+    impossible: ImpossibleAnswers = field(default_factory=ImpossibleAnswers)
 
     _shows_table = False
 
@@ -92,6 +97,7 @@ class CalibrationTestResult(Result):
             "method": self.method,
             **{f"pvalue_{name}": value for name, value in self.components.items()},
             **self.estimates,
+            "n_impossible": sum(self.impossible),
             "meaning": self.meaning,
         }
         return {name: [value] for name, value in row.items()}
@@ -101,7 +107,10 @@ class CalibrationTestResult(Result):
             found = f"error {self.statistic:.4f}, p = {self.pvalue:.3g} for an error at or above it"
         else:
             found = f"statistic {self.statistic:.4g}, p = {self.pvalue:.3g} for perfect calibration"
-        return f"{self.name} {found} ({self.method})\n{self.meaning}"
+        text = f"{self.name} {found} ({self.method})\n{self.meaning}"
+        if self.impossible:
+            text += f"\nimpossible if the predictions were right: {self.impossible.text}"
+        return text
 
 
 def calibration_test(
@@ -131,8 +140,9 @@ def calibration_test(
     statistic : str, default="omnibus"
         What is looked at.
 
-        - "omnibus" combines Kuiper's statistic, Cox's and sums of residuals
-          over waves of several lengths, and so finds errors of any shape.
+        - "omnibus" combines Kuiper's statistic, Cox's, sums of residuals over
+          stretches of several places and widths ("local"), and over waves of
+          several lengths, and so finds errors of any shape.
         - "binned" is the debiased squared error over adaptive bins. Its
           p-value is that of `calibration_error_interval`.
         - "kuiper" is the range of the running sum of `y_true - y_prob` in
@@ -251,6 +261,7 @@ def calibration_test(
             name=statistic,
             estimates={"brier": z.brier, "promised": z.promised},
             meaning=z.meaning,
+            impossible=z.impossible,
         )
     parts = PARTS if statistic == "omnibus" else (statistic,)
     found = null_test(queries, parts, method=method, n_resamples=n_resamples, rng=rng)
@@ -265,7 +276,9 @@ def calibration_test(
         meaning = fit.meaning
     else:
         seen = [name for name, pvalue in found.parts.items() if pvalue <= _LEVEL]
-        meaning = _verdict(found.pvalue, seen if statistic == "omnibus" else [])
+        # Impossible answers are not seen by a part: they need no statistic.
+        parts_count = statistic == "omnibus" and not found.impossible
+        meaning = _verdict(found.pvalue, seen if parts_count else [])
     return CalibrationTestResult(
         statistic=found.statistic,
         pvalue=found.pvalue,
@@ -274,6 +287,7 @@ def calibration_test(
         components=found.parts if statistic == "omnibus" else {},
         estimates=estimates,
         meaning=meaning,
+        impossible=found.impossible,
     )
 
 
@@ -310,6 +324,7 @@ def _test_bins(
     sample: Sample, method: str, n_resamples: int, random_state: RandomState
 ) -> CalibrationTestResult:
     pvalue = sample.score.pvalue
+    impossible = impossible_answers(sample.ordered)
     possible = not (pvalue == 0.0 and math.isinf(sample.score.null_score))
     if method == "resampling" and sample.bins.queries.pool is not None:
         raise TypeError(
@@ -324,6 +339,7 @@ def _test_bins(
         method="resampling" if method == "resampling" else "asymptotic",
         name="binned",
         meaning=_verdict(pvalue, []),
+        impossible=impossible,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,6 +30,7 @@ from sklearn_calib.metrics._binning._rules import BySize
 from sklearn_calib.metrics._binning._scanned import sort_or_scan
 from sklearn_calib.metrics._binning._sizes import effective_scale, n_effective
 from sklearn_calib.metrics._bins import CalibrationBins, bins_of
+from sklearn_calib.metrics._inference._impossible import ImpossibleAnswers, impossible_answers
 from sklearn_calib.metrics._inference._resampling import (
     bca_limits,
     bootstrap_squares,
@@ -71,6 +72,10 @@ class CalibrationErrorResult(PlottedResult):
         The resampled errors, where the method resamples.
     bins : CalibrationBins
         The bins that were used.
+    impossible : tuple of int
+        Answers that no calibrated model could have given, as `yes` (where the
+        prediction is 0) and `no` (where it is 1). One of them is enough for a
+        p-value of 0, however small the error.
 
     See Also
     --------
@@ -86,6 +91,7 @@ class CalibrationErrorResult(PlottedResult):
     pvalue: float | None
     distribution: Array | None
     bins: CalibrationBins
+    impossible: ImpossibleAnswers = field(default_factory=ImpossibleAnswers)
 
     @property
     def mean_gap(self) -> float:
@@ -110,6 +116,7 @@ class CalibrationErrorResult(PlottedResult):
             "mean_gap": self.mean_gap,
             "mean_overconfidence": self.mean_overconfidence,
             "n_bins": len(self.bins),
+            "n_impossible": sum(self.impossible),
             "method": self.method,
         }
         return {name: [value] for name, value in row.items()}
@@ -121,7 +128,10 @@ class CalibrationErrorResult(PlottedResult):
         bins = counted(len(self.bins), "bin")
         text += f" ({percent(self.confidence_level)}, {self.method}, {bins})"
         if self.pvalue is not None:
-            text += f", {pvalue_text(self.pvalue)} for perfect calibration"
+            chance = "p = 0" if self.impossible else pvalue_text(self.pvalue)
+            text += f", {chance} for perfect calibration"
+        if self.impossible:
+            text += f"\nimpossible if the predictions were right: {self.impossible.text}"
         direction = f"{abs(self.mean_gap):.4f} too {'high' if self.mean_gap > 0 else 'low'}"
         if abs(self.mean_gap) < 5e-5:
             direction = "as high as the share of yes"
@@ -192,6 +202,7 @@ class IntervalMaker:
             pvalue=sample.score.pvalue,
             distribution=distribution,
             bins=bins_of(sample.bins, sample.strategy),
+            impossible=impossible_answers(sample.ordered),
         )
 
     def _sampled(
@@ -220,6 +231,7 @@ class IntervalMaker:
             pvalue=None,
             distribution=errors,
             bins=bins,
+            impossible=impossible_answers(ordered),
         )
 
 

@@ -66,6 +66,9 @@ class LabelCalibration(PlottedResult):
         The same, adjusted for the number of labels. Below 0.05 it is an alarm.
     confidence_level : float
         Level of each interval on its own.
+    n_impossible : ndarray of int of shape (n_labels,)
+        Answers of yes that met a prediction of 0, and of no that met a 1: no
+        calibrated model could have given them, so that the p-value is 0.
 
     See Also
     --------
@@ -82,6 +85,7 @@ class LabelCalibration(PlottedResult):
     pvalue: Array
     adjusted_pvalue: Array
     confidence_level: float
+    n_impossible: Array
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -92,17 +96,22 @@ class LabelCalibration(PlottedResult):
         if k is not None:
             order = order[: check_integer(k, "k")]
         low, high = self.confidence_interval
-        columns = ("labels", "count", "n_queries", "error", "mean_gap", "expected", "pvalue")
-        chosen = {name: getattr(self, name)[order] for name in (*columns, "adjusted_pvalue")}
+        columns = (
+            "labels", "count", "n_queries", "error", "mean_gap", "expected", "pvalue",
+            "adjusted_pvalue", "n_impossible",
+        )  # fmt: skip
+        chosen = {name: getattr(self, name)[order] for name in columns}
         interval = ConfidenceInterval(low[order], high[order])
         return replace(self, confidence_interval=interval, **chosen)
 
     @property
     def note(self) -> Array:
-        """What to know about a row: that it holds too few queries, or too few of one answer."""
+        """What to know about a row: impossible answers, too few queries, too few of one answer."""
         rare = np.minimum(self.expected, self.n_queries - self.expected) < 1.0
         text = np.where(self.expected < 1.0, "fewer than one yes expected", "fewer than one no")
-        return np.where(np.isnan(self.error), "too few queries", np.where(rare, text, ""))
+        text = np.where(np.isnan(self.error), "too few queries", np.where(rare, text, ""))
+        met = [f"{n:,} against a prediction of 0 or 1" for n in self.n_impossible.tolist()]
+        return np.where(self.n_impossible > 0, met, text)
 
     @property
     def alarm(self) -> Array:
@@ -272,10 +281,11 @@ def _table(
             result = maker.of_queries(part, rng)
             pvalue = np.nan if result.pvalue is None else result.pvalue
             found = (result.error, *result.confidence_interval, result.mean_gap, pvalue)
+            impossible = sum(result.impossible)
         except TooFewError:
-            found = (np.nan, 0.0, 1.0, weight_gap, np.nan)
-        rows.append((name, count, n_rows, expected_yes, *found))
-    names, counts, n_queries, *numbers = zip(*rows, strict=True)
+            found, impossible = (np.nan, 0.0, 1.0, weight_gap, np.nan), 0
+        rows.append((name, count, n_rows, impossible, expected_yes, *found))
+    names, counts, n_queries, n_impossible, *numbers = zip(*rows, strict=True)
     expected, error, low, high, gap, pvalues = (np.array(column) for column in numbers)
     return LabelCalibration(
         labels=_tidy(names),
@@ -288,6 +298,7 @@ def _table(
         pvalue=pvalues,
         adjusted_pvalue=adjust_pvalues(pvalues, adjust),
         confidence_level=float(maker.confidence_level),
+        n_impossible=np.array(n_impossible),
     )
 
 

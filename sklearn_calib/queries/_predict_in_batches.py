@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 
-from sklearn_calib._validation import check_integer
+from sklearn_calib._validation import check_generator, check_integer
 
 __all__ = ["predict_in_batches"]
 
@@ -36,7 +36,7 @@ def predict_in_batches(
         Sentences, documents or rows: a generator will do.
     method : str, default="predict_proba"
         Which method of the model to call: another is "predict", and taggers
-        have "predict_spans", "predict_k_best" and "log_potentials".
+        have "predict_spans", "predict_k_best", "log_potentials" and "sample".
     batch_size : int, default=1000
         Samples that the model is asked about at a time.
     **options
@@ -71,6 +71,9 @@ def predict_in_batches(
         raise TypeError(f"X must be an iterable over samples, got {type(X).__name__}.")
     if not callable(getattr(estimator, method, None)):
         raise TypeError(f"{type(estimator).__name__} has no method {method!r}.")
+    if "random_state" in options:
+        # One generator for all batches, or every batch would be drawn alike.
+        options["random_state"] = check_generator(options["random_state"])
     # What is wrong with the arguments is said now, and not when the first result is asked for.
     return _predictions(estimator, iter(X), method, size, options)
 

@@ -20,11 +20,13 @@ from sklearn_calib.queries._queries import Queries
 from sklearn_calib.queries._scan_columns import Coded, Piece, QueryMaker
 
 # Rows that are read at a time.
-BATCH = 1 << 20
+BATCH = 1 << 18
 
 _CSV = {".csv": ",", ".tsv": "\t"}
 # Each column of a CSV file costs pyarrow several kilobytes, whether it is wanted or not.
 _MOST_COLUMNS = 20_000
+# How many rows a Parquet file of less than so many bytes may have.
+_MOST_ROWS, _SMALL = 5_000_000, 1_000_000
 
 
 class Reduction(Protocol):
@@ -52,6 +54,10 @@ class Source(ABC):
     @abstractmethod
     def chunks(self) -> Iterator[Queries]:
         """Yield all queries, chunk by chunk."""
+
+    def place_of(self, row: int) -> str:
+        """Say where a row is that is counted from the first of all."""
+        return f"row {row:,} (counted from 0)"
 
     def reduce(self, make: Callable[[], Any], progress: Callable[[int], None]) -> Any:
         """Return the reduction of all chunks."""
@@ -158,7 +164,10 @@ def _from_arrow(column: Any, name: str, place: Callable[[int], str]) -> Any:
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         column = column.dictionary_encode()
     if pa.types.is_dictionary(column.type):
-        names = column.dictionary.to_pylist()
+        try:
+            names = column.dictionary.to_pylist()
+        except UnicodeDecodeError:
+            raise FileError(f"{place(0)}: {name!r} holds text that is not UTF-8.") from None
         if {*map(type, names)} <= {str}:
             return Coded(column.indices.to_numpy(zero_copy_only=False), text_array(names))
         column = column.dictionary_decode()
@@ -183,19 +192,16 @@ def text_columns(path: Path, schema: Any, about: Any, names: Collection[str]) ->
             raise FileError(
                 f"{path}: the column {shortened(name)} holds {kind}, not single values."
             )
-    sizes = {name: 0 for name in names}
-    texts = set()
-    for group in range(about.num_row_groups):
-        for at in range(about.num_columns):
-            column = about.row_group(group).column(at)
-            if column.path_in_schema in sizes and column.physical_type == "BYTE_ARRAY":
-                texts.add(column.path_in_schema)
-                sizes[column.path_in_schema] += column.total_uncompressed_size
-    total, limit = sum(sizes.values()), expansion_limit(path)
+    kinds = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary)
+    texts = {name for name in names if any(kind(schema.field(name).type) for kind in kinds)}
+    # Of all columns: pyarrow ends the process over what a damaged file says of a single one.
+    groups = range(about.num_row_groups) if texts else ()
+    total = sum(about.row_group(group).total_byte_size for group in groups)
+    limit = expansion_limit(path)
     if total > limit:
         raise FileError(
-            f"{path}: its text expands to {total / 2**20:,.0f} MB; a file of its size may expand "
-            f"to {limit / 2**20:,.0f} MB."
+            f"{path}: it expands to {total / 2**20:,.0f} MB, some of it text; a file of its size "
+            f"may expand to {limit / 2**20:,.0f} MB."
         )
     return sorted(texts)
 
@@ -218,6 +224,7 @@ class ParquetSource(Source):
             except (pyarrow.ArrowException, OSError) as error:
                 raise _unreadable(str(path), error) from None
             with opened:
+                self._check_rows(path, opened.metadata.num_rows)
                 n_rows += opened.metadata.num_rows
                 schema = opened.schema_arrow
                 for name in self.columns.values():
@@ -230,6 +237,16 @@ class ParquetSource(Source):
                 wanted = self.columns.values()
                 self._texts[path] = text_columns(path, schema, opened.metadata, wanted)
         self.n_rows = n_rows
+
+    @staticmethod
+    def _check_rows(path: Path, n_rows: int) -> None:
+        """Refuse a small file that would take long: one value can be repeated in a few bytes."""
+        if n_rows > _MOST_ROWS and path.stat().st_size < _SMALL:
+            raise FileError(
+                f"{path}: it says that it has {n_rows:,} rows; a file of less than "
+                f"{_SMALL // 10**6} MB may have {_MOST_ROWS:,}. If it is what it should be, pass "
+                "pyarrow.dataset.dataset(path)."
+            )
 
     def chunks(self) -> Iterator[Queries]:
         """Yield all queries, chunk by chunk."""
@@ -258,6 +275,24 @@ class ParquetSource(Source):
                         yield self._queries(batch, where, first + done)
                         done += len(batch)
                     first += rows
+        # What was read is gone, and so is the memory for it.
+        pyarrow.default_memory_pool().release_unused()
+
+    def place_of(self, row: int) -> str:
+        """Say where a row is that is counted from the first of all."""
+        from pyarrow import parquet
+
+        for path in self.files:
+            found = parquet.read_metadata(path)
+            if row >= found.num_rows:
+                row -= found.num_rows
+                continue
+            group = before = 0
+            while row >= before + found.row_group(group).num_rows:
+                before += found.row_group(group).num_rows
+                group += 1
+            return f"{path}, row group {group}, row {row:,} of the file (counted from 0)"
+        return super().place_of(row)
 
     def _queries(self, batch: Any, where: str, start: int) -> Queries:
         def place(row: int) -> str:

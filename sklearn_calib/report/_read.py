@@ -14,7 +14,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from sklearn_calib._files import MAX_EXPANSION, FileError, open_text, shortened
+from sklearn_calib._files import FileError, open_text, shortened
 from sklearn_calib._results import printable
 from sklearn_calib._validation import Array, text_array
 from sklearn_calib.queries._scan_sources import text_columns
@@ -36,8 +36,8 @@ _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,14}")
 # Rows between two looks at the clock.
 _STEP = 50_000
 
-# A Parquet file may have two million rows, or a hundred for each of its bytes if that is more: a
-# column that repeats one value takes next to no place in the file, but does in memory.
+# A Parquet file may have two million rows, or two for each of its bytes if that is more: a column
+# that repeats one value takes next to no place in the file, but does in memory.
 _FREE_ROWS = 2_000_000
 
 
@@ -190,7 +190,7 @@ def _read_parquet(path: Path, names: list[str]) -> dict[str, list[Any]]:
         ) from None
     try:
         about = parquet.read_metadata(path)
-        most = max(_FREE_ROWS, MAX_EXPANSION * path.stat().st_size)
+        most = max(_FREE_ROWS, 2 * path.stat().st_size)
         if about.num_rows > most:
             raise FileError(
                 f"{path.name}: it says that it has {about.num_rows:,} rows; a file of its size may "
@@ -208,7 +208,10 @@ def _read_parquet(path: Path, names: list[str]) -> dict[str, list[Any]]:
         raise FileError(f"{path.name}: cannot be read: {said}") from None
     if table.num_rows == 0:
         raise FileError(f"{path.name}: there are no rows.")
-    return {name: _values(table[name]) for name in names}
+    try:
+        return {name: _values(table[name]) for name in names}
+    except UnicodeDecodeError:
+        raise FileError(f"{path.name}: cannot be read: it has text that is not UTF-8.") from None
 
 
 def _values(column: Any) -> list[Any]:

@@ -201,6 +201,11 @@ class Report(Result):
                 (f"test of perfect calibration ({test.name})", pvalue_text(test.pvalue))
                 for test in self.tests
             ),
+            *(
+                [("impossible if predictions were right", self.interval.impossible.text)]
+                if self.interval.impossible
+                else []
+            ),
             ("mean prediction", _direction(self.mean_gap)),
             ("confidence", f"{abs(over):.4f} {'over' if over > 0 else 'under'}confident"),
             ("adaptive ECE", f"{self.ece:.4f}"),

@@ -92,7 +92,8 @@ class Objective:
     ) -> tuple[float, Array, Array]:
         """Return the value and its derivatives by potentials and transitions.
 
-        `tags` has the number of the true tag of each token, `weight` that of each sentence.
+        `tags` has the number of the true tag of each token, `weight` the weight of each
+        sentence. The potentials may be overwritten.
         """
         rows = np.arange(len(tags))
         each = np.repeat(weight, lengths)
@@ -101,8 +102,16 @@ class Objective:
             # A wrong tag looks better than it is, so that the right one has to be better still.
             potentials += self.margin
             potentials[rows, tags] -= self.margin
+        own = potentials[rows, tags]
+        calibrated = self.name == "calibrated" and bool(self.strength)
+        # Gradients of marginals need the potentials; without them, marginals take their place.
         found = marginals(
-            potentials, transitions, lengths, expected_transitions=True, sequence_weight=unequal
+            potentials,
+            transitions,
+            lengths,
+            expected_transitions=self.name != "marginal",
+            sequence_weight=unequal,
+            out=None if calibrated or self.name == "marginal" else potentials,
         )
         proba = found.proba
         if self.name == "marginal":
@@ -115,14 +124,14 @@ class Objective:
         later[starts_of(lengths)] = False
         at = np.flatnonzero(later)
         value = float(weight @ found.log_normalizer)
-        value -= float(each @ potentials[rows, tags])
+        value -= float(each @ own)
         value -= float(each[at] @ transitions[tags[at - 1], tags[at]])
         to_transitions = np.zeros_like(transitions)
         if found.expected_transitions is not None:
             to_transitions += found.expected_transitions
         np.subtract.at(to_transitions, (tags[at - 1], tags[at]), each[at])
         extra = None
-        if self.name == "calibrated" and self.strength:
+        if calibrated:
             error, slopes = soft_squared_error(proba, tags, each)
             value += self.strength * error
             slopes *= self.strength

@@ -116,7 +116,8 @@ def _chunk_vjp(
         own, flagged = found.weights, found.flagged
         own *= (1.0 / found.scale)[:, None]
         gamma = proba.take(chunk.rows, axis=0)
-        beta = gamma / alpha
+        expected = np.einsum("ij,ij->i", gamma, slopes)
+        beta = np.divide(gamma, alpha, out=gamma)
         v = own * beta
     else:
         with np.errstate(over="ignore"):  # of what cannot be reached, and of flagged sentences
@@ -127,11 +128,11 @@ def _chunk_vjp(
         lost = np.isin(chunk.rank, flagged)
         for part in (alpha, gamma, own, v):
             part[lost] = 0.0
+        expected = np.einsum("ij,ij->i", gamma, slopes)
         beta = np.divide(gamma, alpha, out=np.zeros_like(alpha), where=alpha > 0.0)
     n = len(chunk.sentences)
     # The rows that have a token before them come last: a slice needs no copy.
     before, later = chunk.before, slice(chunk.steps[0][1], None)
-    expected = np.einsum("ij,ij->i", gamma, slopes)
     total = np.bincount(chunk.rank, expected, minlength=n)
     joint = None
     if pairs is not None and pair_slopes is not None:
@@ -143,19 +144,22 @@ def _chunk_vjp(
     slopes -= (total / length)[chunk.rank][:, None]
     ahead = alpha * slopes
     v_slopes = np.multiply(v, slopes, out=slopes)
-    behind = np.zeros_like(alpha)
+    behind, onward = np.zeros_like(alpha), None
     if joint is not None and pairs is not None and pair_slopes is not None:
         step = alpha[before][:, pairs.first] * pairs.weights * pair_slopes
         ahead[later] += pairs.by(pairs.second, step) * own[later]
         step = v[later][:, pairs.second] * pairs.weights * pair_slopes
-        behind[before] += pairs.by(pairs.first, step)
+        onward = pairs.by(pairs.first, step)
     for (start, _), (begin, end) in zip(chunk.steps, chunk.steps[1:], strict=False):
         ahead[begin:end] += (ahead[start : start + end - begin] @ weights) * own[begin:end]
     # Both terms of a later token go back through one product.
+    first = chunk.steps[0][1]
     for (start, _), (begin, end) in zip(chunk.steps[-2::-1], chunk.steps[:0:-1], strict=True):
-        rest = v_slopes[begin:end]
+        rest, back = v_slopes[begin:end], behind[start : start + end - begin]
         rest += own[begin:end] * behind[begin:end]
-        behind[start : start + end - begin] += rest @ transitions.transposed
+        np.matmul(rest, transitions.transposed, out=back)
+        if onward is not None:
+            back += onward[begin - first : end - first]
     to_transitions = ahead.take(before, axis=0).T @ v[later]
     to_transitions += alpha.take(before, axis=0).T @ v_slopes[later]
     to_transitions *= weights

@@ -4,6 +4,7 @@ import binascii
 import json
 from datetime import date, datetime
 from enum import Enum
+from threading import Barrier, Thread
 
 import numpy as np
 import pytest
@@ -96,7 +97,7 @@ def sealed(text):
 @pytest.mark.parametrize(
     "text",
     [
-        b"", b"\n", b"hello\n", sealed({}), sealed([]), sealed({"format": "else"}), b"\xff" * 50,
+        b"\n", b"hello\n", sealed({}), sealed([]), sealed({"format": "else"}), b"\xff" * 50,
         sealed({"format": "sklearn-calib checkpoint 1", "seed": "x"}), b"[" * 900_000,
     ],
 )  # fmt: skip
@@ -151,3 +152,35 @@ def test_other_things_in_its_place(tmp_path):
             Checkpoint(folder, PARTS, 3)
     with Checkpoint(folder, PARTS, None) as log:
         assert log.seed == 3
+
+
+def test_a_file_that_was_only_just_made_is_begun(tmp_path):
+    (tmp_path / "counted.jsonl").touch()
+    write(tmp_path, counted())
+    assert len(read(tmp_path)) == 1
+
+
+def test_of_runs_that_begin_at_once_one_gets_the_folder(tmp_path):
+    pytest.importorskip("fcntl")
+    n_runs, found = 8, []
+    start, end = Barrier(n_runs), Barrier(n_runs)
+
+    def begin(seed):
+        start.wait()
+        try:
+            with Checkpoint(tmp_path, PARTS, seed) as log:
+                found.append(log.seed)
+                end.wait()
+        except ValueError as error:
+            found.append(str(error))
+            end.wait()
+
+    threads = [Thread(target=begin, args=(seed,)) for seed in range(n_runs)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    [seed] = [each for each in found if isinstance(each, int)]
+    assert sum("is in use by another run" in str(each) for each in found) == n_runs - 1
+    with Checkpoint(tmp_path, PARTS, None) as log:
+        assert log.seed == seed

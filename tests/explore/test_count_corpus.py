@@ -562,3 +562,21 @@ def test_a_process_that_is_killed(tmp_path):
     same(resumed, count_corpus(CORPUS.X, CORPUS.model, RULE, n_samples=10, random_state=2))
     lines = (tmp_path / "counted.jsonl").read_bytes().splitlines()
     assert len(lines) == 61
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of processes")
+def test_a_disk_that_is_full(tmp_path):
+    limited = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (8000, 8000))\n"
+    script = limited + CRASHING.replace("if i == 30:", "if False:")
+    done = subprocess.run(
+        [sys.executable, "-c", script, tmp_path], cwd=ROOT, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    last = done.stderr.splitlines()[-1]
+    assert "what was counted so far is kept: make room, and run it again" in last
+    assert str(tmp_path / "counted.jsonl") in last
+    assert (tmp_path / "counted.jsonl").stat().st_size == 8000  # the last line is cut off
+    options = {"n_samples": 10, "random_state": 2}
+    resumed = count_corpus(CORPUS.X, CORPUS.model, RULE, checkpoint=tmp_path, **options)
+    same(resumed, count_corpus(CORPUS.X, CORPUS.model, RULE, **options))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import special, stats
 
 from sklearn_calib import (
     Queries,
@@ -33,6 +33,21 @@ def test_comparison_covers(slope_a, slope_b):
         low, high = compare_calibration(y, a, b).confidence_interval
         hits += low <= truth <= high
     assert 0.91 <= hits / 300 <= 0.995
+
+
+def test_comparison_covers_in_a_small_sample_of_sure_predictions():
+    # The error changes its sign in the middle: a wide bin there would hide it.
+    rng = np.random.default_rng(0)
+    true = rng.beta(0.3, 0.3, 200_000)
+    difference = -np.mean(np.square(special.expit(1.5 * special.logit(true)) - true))
+    held = 0
+    for _ in range(300):
+        p = rng.beta(0.3, 0.3, 50)
+        extreme = special.expit(1.5 * special.logit(p))
+        low, high = compare_calibration(rng.random(50) < p, p, extreme).confidence_interval
+        held += low <= difference <= high
+    # The standard error is 1.3 %; with a wide bin it was 80 %.
+    assert held / 300 >= 0.93
 
 
 def test_comparison_is_paired():

@@ -143,7 +143,7 @@ def test_an_impossible_answer_rejects_calibration():
 @pytest.mark.parametrize("law", LAWS)
 def test_size_in_small_samples(law, n):
     found = rejected(law, lambda q: q, n, 400)
-    assert set(found) == {"omnibus", "kuiper", "cox", "waves"}
+    assert set(found) == {"omnibus", "kuiper", "cox", "local", "waves"}
     # The standard error is 1.1 %.
     assert max(found.values()) <= 0.075
     assert found["omnibus"] <= 0.07
@@ -170,7 +170,9 @@ def test_the_omnibus_finds_errors_of_every_shape():
         assert shares["omnibus"] >= 0.75, name
     # A single test sees less.
     assert found["wave"]["kuiper"] <= 0.5
+    assert found["wave"]["local"] <= 0.5
     assert found["wave"]["cox"] <= 0.7
+    assert found["bump"]["cox"] < found["bump"]["local"]
     assert found["wave"]["waves"] >= 0.8
     blind = rejected("uniform", truths["shift"], 1000, 40, statistic="spiegelhalter")
     assert blind["spiegelhalter"] <= 0.25

@@ -209,5 +209,7 @@ def test_the_sentence_has_no_odd_numbers():
     assert "1 bin)" in str(one)
     assert "on average as high as the share of yes" in str(one)
     wrong = calibration_error_interval([1] * 20, np.zeros(20))
-    assert "p < 1e-300" in str(wrong)
+    assert "p = 0 for perfect calibration" in str(wrong)
+    surely = calibration_error_interval([1] * 4000, np.full(4000, 1e-20))
+    assert "p < 1e-300" in str(surely)
     assert "on average 1.0000 too low" in str(wrong)

@@ -20,7 +20,8 @@ from sklearn_calib.datasets import (
     make_coref_documents,
     make_tagged_sequences,
 )
-from sklearn_calib.queries import _estimator_scan, scan_estimator
+from sklearn_calib.metrics._binning import _buckets
+from sklearn_calib.queries import _estimator_scan, _scan_sources, scan_estimator
 from sklearn_calib.sequence import CRFTagger, HMMTagger
 from tests.scans import assert_same, read_as_a_scan
 
@@ -150,11 +151,34 @@ def peak_of(work):
         tracemalloc.stop()
 
 
+@pytest.mark.parametrize(("name", "options"), CASES)
+def test_a_pass_holds_a_batch_of_any_model(monkeypatch, name, options):
+    monkeypatch.setattr(_scan_sources.even_chunks, "__defaults__", (1,))
+    model, X, y = model_and_data(name)
+    size = 3 if name == "coref" else 10
+
+    def one_pass(n_samples):
+        def samples():
+            for i in range(n_samples):
+                yield X[i % len(X)], y[i % len(y)]
+
+        scan = scan_estimator(model, samples, batch_size=size, **options)
+        return sum(len(chunk) for chunk in scan.chunks())
+
+    one_pass(10 * size)  # what is loaded and kept once, all samples among it
+    short, long = peak_of(lambda: one_pass(10 * size)), peak_of(lambda: one_pass(40 * size))
+    # The same samples come again. Their queries would take half a megabyte, with what is not yet
+    # collected of earlier batches beside them.
+    assert long < 1.1 * short + 100_000
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"unit": "pair", "pairs": 20}])
 def test_memory_does_not_grow_with_the_corpus(monkeypatch, options):
     read_as_a_scan(monkeypatch)
     monkeypatch.setattr(_estimator_scan, "_QUERIES", 20_000)
+    # Fewer rows wait than either corpus has.
+    monkeypatch.setattr(_buckets, "_BUFFER", 100_000)
     tagger, X, y = model_and_data("hmm")
 
     def error(n_sentences):
@@ -166,5 +190,5 @@ def test_memory_does_not_grow_with_the_corpus(monkeypatch, options):
 
     error(100)  # what is loaded and kept once
     short, long = peak_of(lambda: error(15_000)), peak_of(lambda: error(45_000))
-    # All queries would be three times as many, and the shortest chunk is half a million.
+    # All queries would be three times as many.
     assert long < 1.1 * short

@@ -9,7 +9,11 @@ from sklearn.linear_model import LogisticRegression
 
 from sklearn_calib import CalibratedStructureCV
 from sklearn_calib.coref import AntecedentModel
-from sklearn_calib.datasets import make_coref_documents, make_tagged_sequences
+from sklearn_calib.datasets import (
+    make_chunked_sequences,
+    make_coref_documents,
+    make_tagged_sequences,
+)
 from sklearn_calib.queries import predict_in_batches
 from sklearn_calib.sequence import HMMTagger
 
@@ -43,6 +47,23 @@ def test_other_methods(tagger, data):
     assert found == tagger.predict(data.X)
     found = list(predict_in_batches(tagger, data.X, method="predict_k_best", batch_size=8, k=2))
     assert [len(best) for best in found] == [2] * len(data.X)
+
+
+def test_spans(data):
+    chunked = make_chunked_sequences(30, random_state=0)
+    tagger = HMMTagger().fit(chunked.X, chunked.y)
+    found = predict_in_batches(tagger, iter(chunked.X), method="predict_spans", batch_size=8)
+    for own, expected in zip(found, tagger.predict_spans(chunked.X), strict=True):
+        assert [span[:3] for span in own] == [span[:3] for span in expected]
+
+
+def test_batches_are_not_drawn_alike(tagger, data):
+    same = [data.X[0]] * 40
+    options = {"method": "sample", "n_samples": 3, "random_state": 0}
+    found = list(predict_in_batches(tagger, same, batch_size=10, **options))
+    assert len({str(draws) for draws in found}) > 15
+    again = list(predict_in_batches(tagger, same, batch_size=10, **options))
+    np.testing.assert_array_equal(found, again)
 
 
 def test_documents():

@@ -1,10 +1,13 @@
 """Files, datasets and functions as sources of a scan."""
 
+import warnings
+
 import numpy as np
 import pytest
 
 from sklearn_calib import calibration_bins, label_calibration, scan_queries
 from sklearn_calib.queries import _scan_sources
+from sklearn_calib.report._read import read_columns
 from tests.limits import within_limits
 from tests.scans import queries_of, read_as_a_scan
 
@@ -239,7 +242,7 @@ def test_text_of_parquet_files_that_expands(tmp_path):
     long = [f"{'a' * 100_000}{i}" for i in range(2000)]
     refused(
         parquet(path, y=long, p=np.full(2000, 0.5)),
-        r"a\.parquet: its text expands to 191 MB; a file of its size may expand to 64 MB",
+        r"a\.parquet: it expands to 191 MB, some of it text; a file of its size may .* 64 MB",
     )
     codes = pa.array(np.arange(300_000, dtype=np.int32) % 2)
     names = pa.DictionaryArray.from_arrays(codes, ["a" * 900_000, "b"])
@@ -259,3 +262,46 @@ def test_one_long_name_does_not_make_all_of_them_long(tmp_path):
         assert grouped.n_groups == 978
         table = label_calibration(scan_queries(path, y_true="y", y_prob="p", label="name"))
     assert len(table) == 978
+
+
+def test_damage_to_what_a_parquet_file_says_of_a_column(tmp_path):
+    path = tmp_path / "a.parquet"
+    whole = parquet(path, y=[0, 1] * 20, p=[0.5] * 40, label=["a", "b"] * 20).read_bytes()
+    footer = int.from_bytes(whole[-8:-4], "little") + 8
+    rng = np.random.default_rng(0)
+    said = []
+    for _ in range(300):
+        data = bytearray(whole)
+        # In the footer, and in the pages, where text is.
+        first = len(data) - footer if rng.random() < 0.7 else 4
+        data[rng.integers(first, len(data) - 8)] = rng.integers(256)
+        path.write_bytes(data)
+        with warnings.catch_warnings(), within_limits():
+            warnings.simplefilter("ignore")
+            try:
+                label_calibration(scan_queries(path, y_true="y", y_prob="p", label="label"))
+            except ValueError as error:
+                said.append(str(error))
+    assert len(said) > 50
+    assert all("a.parquet" in message for message in said)
+
+
+def test_text_that_is_not_utf8(tmp_path):
+    path = tmp_path / "a.parquet"
+    parquet(path, y=[0, 1], p=[0.5, 0.5], label=["abcdef", "b"])
+    path.write_bytes(path.read_bytes().replace(b"abcdef", b"\x80bcdef"))
+    with pytest.raises(ValueError, match=r"a\.parquet, row group 0, .* text that is not UTF-8"):
+        scan_queries(path, y_true="y", y_prob="p", label="label").collect()
+    with pytest.raises(ValueError, match=r"a\.parquet: cannot be read: it has text that is not"):
+        read_columns(path, ["label"])
+
+
+def test_a_small_parquet_file_of_very_many_rows(tmp_path):
+    path = tmp_path / "a.parquet"
+    n = 6_000_000
+    parquet(path, y=np.zeros(n, dtype=np.int8), p=np.zeros(n, dtype=np.float32))
+    refused(path, r"a\.parquet: it says that it has 6,000,000 rows; .* 1 MB may have 5,000,000")
+    with pytest.raises(ValueError, match=r"a\.parquet: it says that it has 6,000,000 rows"):
+        read_columns(path, ["y"])
+    ds = pytest.importorskip("pyarrow.dataset")
+    assert scan_queries(ds.dataset(path), y_true="y", y_prob="p") is not None

@@ -18,6 +18,8 @@ from sklearn_calib.recalibration._held_out import HeldOut
 from sklearn_calib.recalibration._isotonic import IsotonicModel, IsotonicRanker, IsotonicTagger
 from sklearn_calib.sequence import HMMTagger
 
+pytest.importorskip("hmmlearn")
+
 DATA = make_tagged_sequences(120, random_state=0)
 X, Y = DATA.X[60:], DATA.y[60:]
 TAGGER = HMMTagger().fit(DATA.X[:60], DATA.y[:60])

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from hmmlearn import hmm, vhmm
 
 from sklearn_calib.datasets import make_tagged_sequences
 from sklearn_calib.sequence import HMMTagger, forward_backward
 from tests.sequence.chains import enumerate_chain
 from tests.sequence.text import sentences
+
+hmm, vhmm = pytest.importorskip("hmmlearn.hmm"), pytest.importorskip("hmmlearn.vhmm")
 
 X, y = sentences()
 

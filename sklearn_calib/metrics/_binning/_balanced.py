@@ -15,7 +15,7 @@ from collections.abc import Callable
 import numpy as np
 
 from sklearn_calib._validation import Array
-from sklearn_calib.metrics._binning._sorted import SortedQueries
+from sklearn_calib.metrics._binning._sorted import SortedQueries, distinct
 
 # Rows, effective rows (where there are weights) and units (where there are groups) that
 # a bin needs at least, for its variance to be estimated.
@@ -86,6 +86,10 @@ def blocks_of_bins(
     else:
         weight = np.add.reduceat(queries.w, starts)
     number = _number(queries, n_bins, most, n_effective, info_effective)
+    if n_bins is None and by_count:
+        # Bins of equal counts are large enough where there are not too many of them. One too
+        # many would make most too small, and the middle one would take in what is left of them.
+        number = min(number, max(1, (len(queries) // LEAST_ROWS - 1) // 2 * 2 + 1))
     return blocks, _bin_of_blocks(weight, np.add.reduceat(v, starts), number), number
 
 
@@ -107,7 +111,7 @@ def runs_at_edges(
     ends = np.concatenate(
         (targets[~inside | lump[run]], counts[moved], counts[moved[moved > 0] - 1])
     )
-    ends = np.unique(ends)
+    ends = distinct(ends)
     v, n_effective, info_effective = _information(queries, by_count)
     at = np.append(0, counts)
     held = np.append(0.0, queries.run_weights)
@@ -179,14 +183,14 @@ def _block_ends(queries: SortedQueries) -> Array:
         run = np.searchsorted(counts, ends)
         # An end inside a run of equal predictions moves to both ends of the run.
         inside = run[counts[run] != ends]
-        return queries.runs[np.unique(np.concatenate((run, inside[inside > 0] - 1)))]
+        return queries.runs[distinct(np.concatenate((run, inside[inside > 0] - 1)))]
     inner = ends[ends < n]
     tied = q[inner[q[inner - 1] == q[inner]]]
     if len(tied):
         # An end inside a run of equal predictions moves to both ends of the run.
         runs = [np.searchsorted(q, tied, side) for side in ("left", "right")]
         ends = np.concatenate((inner[q[inner - 1] != q[inner]], *runs, [n]))
-    ends = np.unique(ends)
+    ends = distinct(ends)
     return ends[ends > 0]
 
 

@@ -30,11 +30,11 @@ _RARE = 16
 
 # What things cost in nanoseconds, on a machine that sorts neither fast nor slowly: a step of a
 # sort, of which a row takes log2(N), and what a sort takes besides; adding up a row, by the
-# number of buckets of an octave (as a power of two); looking a row up; sorting one at an edge,
-# besides the steps; a bucket; and finding the edge of a bin.
+# number of buckets of an octave (as a power of two); looking a row up; a row of a bucket with an
+# edge; a bucket; and finding the edge of a bin.
 _STEP, _SORT = 1.6, 6.0
-_ADD_UP = {8: 10.0, 10: 10.5, 11: 12.0, 12: 14.5, 13: 18.0}
-_LOOK_UP, _AT_EDGE, _BUCKET, _EDGE = 3.0, 75.0, 150.0, 30_000.0
+_ADD_UP = {8: 10.0, 10: 10.5, 11: 12.0, 12: 18.0, 13: 24.0}
+_LOOK_UP, _NEAR_EDGE, _BUCKET, _EDGE = 3.0, 60.0, 150.0, 30_000.0
 
 # Slots for sums, at most: they should stay in cache.
 _MOST_SLOTS = 1 << 19
@@ -45,12 +45,12 @@ _CHUNK = 8192
 # Rows behind one addition to all slots, at least.
 _BLOCK = 1 << 18
 
-# Queries of a cell.
-_CELL = 32
+# Cells of a bucket.
+_CELLS = 16
 
 # A full sort takes over after so many attempts to sort the rows at edges only, or when these
 # are a larger share than this.
-_ATTEMPTS, _MOST_SORTED = 6, 0.5
+_ATTEMPTS, _MOST_HELD = 6, 0.5
 
 # The exponent of 0.5, as its bits have it.
 _TOP = 1022
@@ -147,11 +147,20 @@ class _Rows:
         return cls(np.empty(0, np.int64), np.empty((6, 0)), np.empty(0, bool), np.empty(0))
 
 
-class _EdgeReader:
-    """Sums of the buckets of queries; of some, sums of cells of a few queries, or all of them.
+_Held = tuple[Array, Array, Array, Array | None]
 
-    The queries of a bucket are sorted when a bin may end in it, and divided into cells.
-    In the end, only the cells in which bins do end are laid out.
+
+def _end_to_end(parts: list[_Held]) -> _Held:
+    bucket, q, y = (np.concatenate([part[k] for part in parts]) for k in range(3))
+    weights = [part[3] for part in parts if part[3] is not None]
+    return bucket, q, y, np.concatenate(weights) if weights else None
+
+
+class _EdgeReader:
+    """Sums of the buckets of queries; of some, sums of their cells, or all their queries.
+
+    The queries of a bucket are divided into cells when a bin may end in it. Only those of
+    cells in which bins end are sorted.
     """
 
     def __init__(self, queries: Queries, octaves: _Octaves) -> None:
@@ -165,28 +174,31 @@ class _EdgeReader:
         self._one_weight = w is None or bool(w.min() == w.max())
         self._buckets = self._add_up()
         self._cells = self._singles = _Rows.none()
-        self._is_sorted = np.zeros(len(self._buckets), dtype=bool)
+        self._is_held = np.zeros(len(self._buckets), dtype=bool)
         self._is_laid_out = np.zeros(0, dtype=bool)
-        self._key, self._key_weight = np.empty(0, dtype=np.int64), np.empty(0)
+        # Bucket, prediction, answer and weight of the queries that are held.
+        self._held: _Held = (np.empty(0, np.int32), np.empty(0), np.empty(0, bool), None)
+        if w is not None:
+            self._held = (*self._held[:3], np.empty(0))
         self.ordered = self._put_together()
 
     def resolved(self, rules: tuple[Rule, ...]) -> SortedQueries:
-        """Sort the queries of those buckets that decide where these rules cut."""
+        """Sort the queries that decide where these rules cut."""
         for _ in range(_ATTEMPTS):
             pool = self.ordered.pool
             assert pool is not None
             touched = np.concatenate([rule.touched(self.ordered) for rule in rules])
-            number = pool.bucket[touched[pool.lump[touched]]]
+            number = self._run_number[touched[pool.lump[touched]]]
             if len(number) == 0:
                 return self.ordered
             in_bucket = number < len(self._buckets)
             self._is_laid_out[number[~in_bucket] - len(self._buckets)] = True
             if in_bucket.any():
                 wanted = np.unique(number[in_bucket])
-                self._is_sorted[wanted] = True
-                if self._buckets.sums[0, self._is_sorted].sum() > _MOST_SORTED * len(self._q):
+                self._is_held[wanted] = True
+                if self._buckets.sums[0, self._is_held].sum() > _MOST_HELD * len(self._q):
                     break
-                self._sort(wanted)
+                self._look_up(wanted)
             else:
                 self._lay_out()
             self.ordered = self._put_together()
@@ -243,6 +255,7 @@ class _EdgeReader:
         # A query that is alone in its bucket is known as it is, but for a weight's rounding.
         alone = (count == 1.0) & (code > 1) & (self._w is None)
         total = np.where(above, weight - u, u)
+        self._low = np.where(above, 1.0 - end, below)
         return _Rows(
             end=np.cumsum(count).astype(np.int64),
             sums=np.stack((count, *weights, yes, total)),
@@ -250,86 +263,103 @@ class _EdgeReader:
             high=np.where(alone, total, np.where(above, 1.0 - below, end)),
         )
 
-    def _sort(self, wanted: Array) -> None:
-        """Sort the queries of buckets, and divide them into cells."""
-        hit = np.zeros(2 * self._octaves.n_buckets, dtype=bool)
-        hit[self._number[wanted]] = True
-        keys: list[Array] = [self._key]
-        weights: list[Array] = [self._key_weight]
+    def _look_up(self, wanted: Array) -> None:
+        """Hold the queries of buckets, and add them up in cells."""
+        place = np.full(2 * self._octaves.n_buckets, -1, dtype=np.int32)
+        place[self._number[wanted]] = wanted
+        parts = [self._held]
         for first in range(0, len(self._of_row), _BLOCK):
-            rows = np.flatnonzero(hit[self._of_row[first : first + _BLOCK]])
-            rows += first
-            keys.append(np.left_shift(self._q[rows].view(np.int64), 1) | self._y[rows])
-            if self._w is not None:
-                weights.append(self._w[rows])
-        self._key = np.concatenate(keys)
-        if self._w is None:
-            self._key.view(np.float64).sort()
-        else:
-            order = np.argsort(self._key.view(np.float64))
-            self._key, self._key_weight = self._key[order], np.concatenate(weights)[order]
-        count = self._buckets.sums[0, self._is_sorted].astype(np.int64)
-        held = np.cumsum(count)
-        # A cell ends where its last run of equal predictions does, and so does a bucket.
-        ends = np.arange(_CELL, len(self._key), _CELL)
-        ends = np.searchsorted(self._key, self._key[ends - 1] | 1, side="right")
-        self._cell_ends = np.unique(np.concatenate((ends, held)))
-        # What is not sorted lies before or behind.
-        self._ahead = (self._buckets.end[self._is_sorted] - held)[
-            np.searchsorted(held, self._cell_ends)
-        ]
-        self._cells = self._rows(slice(None), self._cell_ends, self._cell_ends + self._ahead)
-        self._is_laid_out, self._singles = np.zeros(len(self._cells), dtype=bool), _Rows.none()
+            bucket = place[self._of_row[first : first + _BLOCK]]
+            rows = np.flatnonzero(bucket >= 0)
+            bucket, rows = bucket[rows], rows + first
+            w = None if self._w is None else self._w[rows]
+            parts.append((bucket, self._q[rows], self._y[rows], w))
+        self._held = _end_to_end(parts)
+        bucket, q, y, w = self._held
+        held = np.flatnonzero(self._is_held)
+        rank = np.empty(len(self._buckets), dtype=np.int64)
+        rank[held] = np.arange(len(held))
+        # Cells divide the range of a bucket evenly. Rounding never swaps two predictions.
+        low, width = self._low[held], self._buckets.high[held] - self._low[held]
+        scale = _CELLS / np.maximum(width, 1e-290)
+        row_rank = rank[bucket]
+        away = q - low[row_rank]
+        cell = np.clip(away * scale[row_rank], 0.0, _CELLS - 1.0).astype(np.int64)
+        cell += row_rank * _CELLS
+        self._row_cell, n_cells = cell, len(held) * _CELLS
+        count = np.bincount(cell, minlength=n_cells)
+        some = np.flatnonzero(count)
+        self._cell_number, at = some, some // _CELLS
+
+        def total(values: Array) -> Array:
+            return np.bincount(cell, values, n_cells)[some]
+
+        counts = count[some].astype(float)
+        weights = [counts] * 3 if w is None else [total(w**k) for k in (1, 2, 3)]
+        yes = total(y if w is None else w * y)
+        predictions = low[at] * weights[0] + total(away if w is None else w * away)
+        end = np.cumsum(count[some])
+        # Queries that are not held lie before and behind.
+        ahead = self._buckets.end[held] - np.cumsum(self._buckets.sums[0, held]).astype(np.int64)
+        self._cells = _Rows(
+            end=end + ahead[at],
+            sums=np.stack((counts, *weights, yes, predictions)),
+            lump=np.ones(len(some), dtype=bool),
+            high=self._buckets.high[held][at],
+        )
+        self._is_laid_out, self._singles = np.zeros(len(some), dtype=bool), _Rows.none()
 
     def _lay_out(self) -> None:
-        """Make a row for each prediction of the cells in which bins end."""
-        cells = np.flatnonzero(self._is_laid_out)
-        stop = self._cell_ends[cells]
-        count = self._cells.sums[0, cells].astype(np.int64)
-        rows = np.repeat(stop - np.cumsum(count), count) + np.arange(count.sum())
-        q = self._key[rows] >> 1
-        ends = np.append(np.flatnonzero(q[1:] != q[:-1]) + 1, len(q))
-        behind = rows[ends - 1] + 1
-        ahead = np.repeat(self._ahead[cells], count)[ends - 1]
-        self._singles = self._rows(rows, ends, behind + ahead)
-
-    def _rows(self, rows: slice | Array, ends: Array, counted: Array) -> _Rows:
-        """Return sums of sorted queries up to each of the ends."""
-        key, starts = self._key[rows], np.append(0, ends[:-1])
+        """Sort the queries of the cells in which bins end, and make a row for each prediction."""
+        chosen = np.zeros(int(self._is_held.sum()) * _CELLS, dtype=bool)
+        chosen[self._cell_number[self._is_laid_out]] = True
+        rows = np.flatnonzero(chosen[self._row_cell])
+        _, q, y, w = self._held
+        key = np.left_shift(q[rows].view(np.int64), 1) | y[rows]
+        order = np.argsort(key.view(np.float64), kind="stable")
+        key = key[order]
         q, y = (key >> 1).view(np.float64), (key & 1).astype(float)
-        first, last = q[starts], q[ends - 1]
+        ends = np.append(np.flatnonzero(q[1:] != q[:-1]) + 1, len(q))
+        starts = np.append(0, ends[:-1])
         count = np.diff(ends, prepend=0).astype(float)
-        weights = [count] * 3
-        if self._w is not None:
-            w = self._key_weight[rows]
+        weights, value = [count] * 3, q[starts]
+        if w is not None:
+            w = w[rows][order]
             weights = [np.add.reduceat(w**k, starts) for k in (1, 2, 3)]
             y *= w
-            q *= w
-        yes, total = (np.add.reduceat(x, starts) for x in (y, q))
-        return _Rows(counted, np.stack((count, *weights, yes, total)), first != last, last)
+        yes = np.add.reduceat(y, starts)
+        laid_out = np.cumsum(self._cells.sums[0, self._is_laid_out]).astype(np.int64)
+        ahead = self._cells.end[self._is_laid_out] - laid_out
+        self._singles = _Rows(
+            end=ends + ahead[np.searchsorted(laid_out, ends)],
+            sums=np.stack((count, *weights, yes, value * weights[0])),
+            lump=np.zeros(len(ends), dtype=bool),
+            high=value,
+        )
 
     def _put_together(self) -> PartlySorted:
         """Put buckets, cells and single predictions together, in order."""
         parts = (self._buckets, self._cells, self._singles)
         shown = np.ones(sum(map(len, parts)), dtype=bool)
-        shown[: len(self._buckets)] = ~self._is_sorted
+        shown[: len(self._buckets)] = ~self._is_held
         shown[len(self._buckets) :][: len(self._cells)] = ~self._is_laid_out
         number = np.flatnonzero(shown)
         # Each part is in order, so that this is a merge.
         end = np.concatenate([part.end for part in parts])[number]
         number = number[np.argsort(end, kind="stable")]
-        n, *weights, yes, total = np.concatenate([part.sums for part in parts], axis=1)[:, number]
+        sums = np.concatenate([part.sums for part in parts], axis=1)
+        n, *weights, yes, total = (row[number] for row in sums)
         high = np.concatenate([part.high for part in parts])[number]
         lump = np.concatenate([part.lump for part in parts])[number]
+        self._run_number = number
         # Where there is one prediction, a mean would only add rounding.
         q = np.where(lump, total / weights[0], high)
         pool = Pool(
             n=n,
             powers={k: (weight, q) for k, weight in enumerate(weights, start=1)},
             run_ends=np.arange(1, len(n) + 1),
-            run_high=high,
             lump=lump,
-            bucket=number,
+            lump_high=lambda: high[lump],
             whole_weights=self._whole,
             one_weight=self._one_weight,
         )
@@ -368,8 +398,7 @@ def _plan(queries: Queries, bin_size: int | str, n_bins: int | None) -> _Octaves
         number = float(number_of_bins(n))
     else:
         number = (n if w is None else float(w.sum())) / bin_size
-    steps = _STEP * math.log2(n)
-    best, found = _SORT + steps, None
+    best, found = _SORT + _STEP * math.log2(n), None
     if _EDGE * number / n + _LOOK_UP + min(_ADD_UP.values()) > best:
         return None
     rows = np.random.default_rng(0).integers(n, size=_SAMPLE)
@@ -397,7 +426,7 @@ def _plan(queries: Queries, bin_size: int | str, n_bins: int | None) -> _Octaves
         code = octaves.of(u)[0]
         np.negative(code, out=code, where=above)
         near = min(1.0, _share_near_edges(code, number) + drift)
-        cost += near * (_AT_EDGE + steps)
+        cost += near * _NEAR_EDGE
         if cost < best:
             best, found = cost, octaves
     return found

@@ -8,7 +8,6 @@ scan reads these again, and the rule is asked anew, until nothing is open.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -16,12 +15,7 @@ import numpy as np
 
 from sklearn_calib._validation import Array
 from sklearn_calib.metrics._binning._balanced import balanced_ends, runs_at_edges
-from sklearn_calib.metrics._binning._sorted import (
-    TOLERANCE,
-    SortedQueries,
-    regular_ends,
-    width_edges,
-)
+from sklearn_calib.metrics._binning._sorted import TOLERANCE, SortedQueries, ranges, width_edges
 
 # Runs so many times as long as usual say nothing of where other bins end.
 _LONG = 20.0
@@ -73,43 +67,44 @@ class BySize:
         if queries.pool is None:
             return np.empty(0, dtype=np.intp)
         # Floats, so that none of the many searches below has to convert them.
-        held, counts = (np.asarray(x, float) for x in (queries.run_weights, queries.run_counts))
+        held = counts = np.asarray(queries.run_weights, float)
+        if queries.w is not None:
+            counts = np.asarray(queries.run_counts, float)
         lump = queries.pool.lump
         need = float(max(int(self.size), self.min_rows))
         if queries.w is not None:
             need = self.size * (1.0 - TOLERANCE)
         excess, variance = _usual_excess(queries)
-        if queries.w is None and variance == 0.0:
-            # Without ties all bins are of one size.
-            targets = regular_ends(len(queries), int(need))[:-1]
-            runs = np.searchsorted(held, targets)
-            if (lump[runs] | (held[runs] == targets)).all():
-                return _with_neighbours(queries, runs)
         found = []
-        weight = row = unsure = 0.0
-        while True:
-            target = weight + need
-            run = int(np.searchsorted(held, target))
-            if queries.w is not None:
-                run = max(run, int(np.searchsorted(counts, row + self.min_rows)))
-            if run >= len(held):
-                break
-            reach = 3.0 * math.sqrt(unsure)
-            first, last = (
-                (run, run)
-                if reach == 0.0
-                else np.searchsorted(held, (target - reach, target + reach)).tolist()
-            )
-            found.append(np.arange(min(first, run), min(last, len(held) - 1) + 1))
-            before = float(held[run - 1]) if run else 0.0
-            if unsure > 0.0 or (lump[run] and target > before):
-                start = float(counts[run - 1]) if run else 0.0
-                weight = target + excess
-                part = min(1.0, (weight - before) / (float(held[run]) - before))
-                row = start + part * (float(counts[run]) - start)
-                unsure += variance
+        weight = row = 0.0
+        # How many bins to look at ahead, and how many since the last end that is known.
+        ahead, since = 64, 0
+        while weight + need <= held[-1]:
+            if queries.w is not None and since == 0:
+                # Beside a large weight, a small one may be lost in rounding.
+                run = int(counts.searchsorted(row + self.min_rows))
+                if run >= len(held):
+                    break
+                if held[run] >= weight + need and (run == 0 or held[run - 1] >= weight + need):
+                    found.append(np.array([run]))
+                    weight, row = float(held[run]), float(counts[run])
+                    continue
+            step = np.arange(ahead)
+            target = weight + need + step * (need + excess)
+            target = target[target <= held[-1]]
+            reach = 3.0 * np.sqrt(variance * (since + step[: len(target)]))
+            first, last = held.searchsorted(target - reach), held.searchsorted(target + reach)
+            last = np.minimum(last, len(held) - 1)
+            # Where a bin ends at a run that is known, the next one starts there for sure.
+            sure = (first == last) & ~lump[first] & (held[first] != target + excess)
+            stop = int(np.argmax(sure)) + 1 if sure.any() else len(target)
+            found.append(ranges(first[:stop], last[:stop]))
+            if sure.any():
+                weight, row = float(held[first[stop - 1]]), float(counts[first[stop - 1]])
+                ahead, since = max(4, 2 * stop), 0
             else:
-                weight, row = float(held[run]), float(counts[run])
+                weight = float(target[-1]) + excess
+                ahead, since = min(2 * ahead, 65_536), since + stop if variance > 0.0 else 0
         touched = np.concatenate(found) if found else np.empty(0, dtype=np.intp)
         return _with_neighbours(queries, touched)
 
@@ -128,7 +123,7 @@ class ByWidth:
         """Return the runs that decide where bins end."""
         if queries.pool is None:
             return np.empty(0, dtype=np.intp)
-        runs = np.searchsorted(queries.pool.run_high, width_edges(self.n_bins))
+        runs = np.searchsorted(queries.run_high, width_edges(self.n_bins))
         return _with_neighbours(queries, np.concatenate((runs, runs - 1)))
 
 
@@ -176,7 +171,8 @@ def _usual_excess(queries: SortedQueries) -> tuple[float, float]:
     size = np.diff(held, prepend=0).astype(float)
     if pool is not None:
         # Whatever is at 0 and at 1, no other bin ends there.
-        size = size[~pool.lump & (pool.run_high > 0.0) & (pool.run_high < 1.0)]
+        q = queries.q[queries.runs - 1]
+        size = size[~pool.lump & (q > 0.0) & (q < 1.0)]
     if queries.w is None and len(size):
         # Neither are a few long runs what is usual elsewhere.
         size = size[size <= _LONG * _weighted_median(size)]

@@ -17,10 +17,16 @@ from typing import Any
 import numpy as np
 
 from sklearn_calib._validation import LARGEST_WEIGHT, Array
-from sklearn_calib.metrics._binning._buckets import POWERS, Buckets, BucketSums, ExactRows
+from sklearn_calib.metrics._binning._buckets import (
+    NARROW,
+    POWERS,
+    Buckets,
+    BucketSums,
+    ExactRows,
+)
 from sklearn_calib.metrics._binning._held_rows import HeldRows
 from sklearn_calib.metrics._binning._rules import Rule
-from sklearn_calib.metrics._binning._sorted import Pool, SortedQueries, sort_queries
+from sklearn_calib.metrics._binning._sorted import Pool, SortedQueries, ranges, sort_queries
 from sklearn_calib.queries._queries import Queries
 from sklearn_calib.queries._scan import QueryScan
 
@@ -30,17 +36,27 @@ _BITS, _MOST_BITS = 14, 18
 # Variances are kept for weights as they are, and not for their powers: buckets make up for it.
 _WEIGHTED_BITS = 2
 
-# Buckets are narrow where they are no wider than this share of their least u.
-_NARROW = 2.0**-16
-
 # Where there are about sqrt(N) bins, a bucket should hold no more queries than this.
 _CROWDED = 300
 
 # Queries of buckets that are read one by one and held, at most.
 _MOST_HELD = 16_000_000
 
+# Buckets are joined, where no bin ends, if so many bits behind the leading one of u agree.
+_JOINED_BITS = 12
+
+# Lumps whose rows are made at a time.
+_LUMPS = 65_536
+
+# How a cell of queries that are held is shown: with all its neighbours, with a few of them, on
+# its own, or laid out.
+_JOINED, _FEW_JOINED, _APART, _LAID_OUT = 0, 1, 2, 3
+
 # Buckets of an octave for each of many labels.
 _LABEL_BITS = 13
+
+# Rows of a label that wait to be added up.
+_LABEL_ROOM = 65_536
 
 # Rows of a label that are few enough to be kept, and rows of all such labels at most.
 _FEW, _MOST_KEPT = 50_000, 5_000_000
@@ -55,6 +71,10 @@ class ScannedQueries(SortedQueries):
     def resolved(self, *rules: Rule) -> SortedQueries:
         """Return the same queries, known well enough for these rules to cut them exactly."""
         return self if self.reader is None else self.reader.resolved(rules)
+
+    def apart(self) -> SortedQueries:
+        """Return the same queries in lumps as small as they were read."""
+        return self if self.reader is None else self.reader.apart()
 
 
 class ScanReader:
@@ -85,12 +105,19 @@ class ScanReader:
         self._whole = sums.whole_weights
         self._one_weight = not weighted or sums.least_weight == sums.largest_weight
         self._bucket, self._count, self._sums = sums.filled()
-        # Which buckets were read one by one, and in which of their cells each query is laid out.
-        self._held = HeldRows(self._buckets, weighted)
+        for name in ("_distinct", "_common"):
+            self.__dict__.pop(name, None)
+        self._start_anew()
+
+    def _start_anew(self) -> None:
+        """Know no more than sums of buckets."""
+        # Which buckets were read one by one, and how the others and the cells of these are shown.
+        self._held = HeldRows(self._buckets, self._scan.weighted)
         self._read = np.zeros(len(self._bucket), dtype=bool)
-        self._laid_out = np.zeros(0, dtype=bool)
+        self._apart = np.ones(len(self._bucket), dtype=bool)
+        self._shown = np.zeros(0, dtype=np.int8)
+        self._forgotten = False
         self._ordered: ScannedQueries | None = None
-        self.__dict__.pop("_distinct", None)
 
     @property
     def ordered(self) -> ScannedQueries:
@@ -120,28 +147,41 @@ class ScanReader:
             open_runs = touched[pool.lump[touched]]
             if len(open_runs) == 0:
                 return None
-            held = self._run_cell >= 0
-            if held[open_runs].any():
+            first, last = self._run_units
+            n_cells = len(self._held.cell)
+            held = (first >= 0) & (first < n_cells)
+            inside = open_runs[held[open_runs]]
+            if len(inside) and self._forgotten:
+                self._start_anew()
+                pool = None
+                continue
+            if len(inside):
                 # These were read already, and only have to be laid out.
-                inside = open_runs[held[open_runs]]
-                if inner > 1:
-                    inside = _around(inside, pool.lump & held, 4**inner)
-                self._laid_out[self._run_cell[inside]] = True
+                if inner > 3:
+                    inside = _around(inside, pool.lump & held, 4 ** (inner - 2))
+                self._lay_out(first[inside], last[inside], join=inner <= 1)
+            elif attempt > 1:
+                # What was read did not settle it: look further around.
+                open_runs = _around(open_runs, pool.lump & ~held, 4**attempt)
+            several = open_runs[(first[open_runs] < last[open_runs]) & ~held[open_runs]]
+            self._apart[ranges(first[several] - n_cells, last[several] - n_cells)] = True
+            if len(inside) or len(several):
                 # What is made anew is not held while it is made.
                 self._ordered = pool = None
                 continue
-            if attempt > 1:
-                # What was read did not settle it: look further around.
-                open_runs = _around(open_runs, pool.lump & ~held, 4**attempt)
-            wanted = np.unique(pool.bucket[open_runs])
-            room = np.cumsum(self._distinct[np.searchsorted(self._bucket, wanted)])
+            at = np.unique(self._run_bucket[open_runs])
+            wanted, room = self._bucket[at], np.cumsum(self._distinct[at])
             if room[-1] <= self._most_held or self._buckets.bits >= _MOST_BITS:
                 break
             self._read_sums(min(_MOST_BITS, self._buckets.bits + 2))
         if len(self._held) > self._most_held and pool is not None:
-            self._held.keep(np.unique(pool.bucket[touched]))
-            self._read = np.isin(self._bucket, self._held.parent)
-            self._lay_out()
+            self._held.keep(np.unique(self._bucket[self._run_bucket[touched]]))
+            self._read = np.isin(self._bucket, self._held.bucket)
+            self._show_apart()
+        if not self._scan.weighted:
+            # What nobody asked for is joined, to save memory. Weights would need finer sums.
+            self._apart[:] = False
+            self._apart[at] = True
         # As many as there is room for, from the left: bins depend on those before them.
         wanted = wanted[: max(1, int(np.searchsorted(room, self._most_held, side="right")))]
         return partial(ExactRows, self._buckets, wanted, self._scan.weighted)
@@ -159,80 +199,105 @@ class ScanReader:
         )
         total = weight.sum(axis=1)
         mean = first.sum(axis=1) / total
-        variance = second.sum(axis=1) / total - np.square(mean)
         least, behind, _ = self._buckets.range(self._bucket)
-        # Where next to nothing varies, all predictions are the same.
-        same = variance <= 1e-12 * np.square(behind - least)
+        width = behind - least
+        if self._scan.weighted:
+            variance = second.sum(axis=1) / total - np.square(mean)
+            # Where next to nothing varies, all predictions are the same.
+            same = variance <= 1e-12 * np.square(width)
+        else:
+            # Where yes and no have the same mean, all predictions are the same.
+            some = np.where(weight > 0.0, weight, 1.0)
+            no, yes = (first / some).T
+            same = (weight > 0.0).all(axis=1) & (np.abs(yes - no) <= 1e-9 * width)
         return np.where(same, 2, self._count.sum(axis=1))
+
+    def forget(self) -> None:
+        """Hold only the queries that are laid out; for others, the scan is read again."""
+        self._held.forget(self._shown == _LAID_OUT)
+        self._forgotten = True
+
+    def apart(self) -> ScannedQueries:
+        """Return the queries with no buckets joined."""
+        if not self._apart.all():
+            self._apart[:] = True
+            self._ordered = None
+        return self.ordered
 
     def accept(self, found: ExactRows) -> None:
         """Take in the queries of buckets that were read one by one."""
+        if self._forgotten:
+            self._start_anew()
+        # What is made anew is not held while it is made.
+        self._ordered = None
         self._held.add(found)
-        self._lay_out()
-        place = np.searchsorted(self._bucket, found.wanted)
-        total = self._count.sum(axis=1)
-        held = np.bincount(
-            np.searchsorted(self._bucket, self._held.parent),
-            self._held.count.sum(axis=1),
-            len(total),
-        )
-        if not np.array_equal(held[place], total[place]):
+        self._show_apart()
+        place = np.searchsorted(self._bucket, self._held.bucket)
+        held = np.bincount(self._held.parent, self._held.count.sum(axis=1), len(place))
+        if not np.array_equal(held, self._count[place].sum(axis=1)):
             raise RuntimeError(
                 "The scan returned other rows than before: every pass must see the same. If the "
                 "source is a function, it must return a new iterator over the same chunks each "
                 "time; if it is files, they were changed while they were read."
             )
         self._read[place] = True
-        self._ordered = None
 
-    def _lay_out(self) -> None:
-        """Lay out cells of a single query only; rules will say what else they need."""
-        self._laid_out = self._held.count.sum(axis=1) == 1
+    def _show_apart(self) -> None:
+        """Show a few cells together; rules will say what else they need."""
+        alone = self._held.count.sum(axis=1) == 1
+        self._shown = np.where(alone, _LAID_OUT, _FEW_JOINED).astype(np.int8)
+
+    def _lay_out(self, first: Array, last: Array, join: bool) -> None:
+        """Lay out the queries of single cells, and show more of cells that are joined in a run.
+
+        With `join`, cells that nobody asked for are joined with their neighbours.
+        """
+        asked = np.zeros(len(self._shown), dtype=bool)
+        asked[ranges(first, last)] = True
+        if join:
+            self._shown[(self._shown < _LAID_OUT) & ~asked] = _JOINED
+        self._shown[asked] += self._shown[asked] < _APART
+        self._shown[first[first == last]] = _LAID_OUT
 
     def _pooled(self) -> ScannedQueries:
         """Put lumps and single predictions together, in order."""
-        held, laid, n_cells = self._held, self._laid_out, len(self._held.cell)
-        parent = np.searchsorted(self._bucket, held.parent)
+        held, n_cells = self._held, len(self._held.cell)
+        parent = np.searchsorted(self._bucket, held.bucket)
+        # A single query is known as it is.
+        laid = (self._shown == _LAID_OUT) & (held.count.sum(axis=1) > 1)
+        cells, first_cell, last_cell = self._cell_rows(np.flatnonzero(~laid))
+        buckets, first, last = self._bucket_rows(np.flatnonzero(~self._read))
         # The place of a bucket, with room for its cells.
-        place = np.arange(len(self._bucket)) * (n_cells + 1)
-        at, cell = np.flatnonzero(~self._read), np.flatnonzero(~laid)
-        parts = [
-            self._lump_rows(
-                self._buckets, self._bucket[at], self._count[at], self._sums[:, at], place[at]
-            ),
-            self._lump_rows(
-                held.buckets,
-                held.cell[cell],
-                held.count[cell],
-                held.sums[:, cell],
-                place[parent[cell]] + cell + 1,
-            ),
-        ]
+        room = n_cells + 1
+        buckets["place"] = (first * room)[buckets.pop("at")]
+        at = parent[held.parent[first_cell]] * room + first_cell + 1
+        cells["place"] = at[cells.pop("at")]
         key, sums, cell = held.rows(laid)
-        parts.append(self._exact_rows(key, sums, place[parent[cell]] + cell + 1))
-        del key, sums
-        order = np.argsort(np.concatenate([part["place"] for part in parts]), kind="stable")
-        rows = {}
-        for name in list(parts[0]):
-            # One column at a time, so that there are never two copies of all of them.
-            rows[name] = np.concatenate([part.pop(name) for part in parts])[order]
-        del order
-        # Rows of a run are those of one bucket or cell, or of one prediction in it.
+        exact = self._exact_rows(key, sums, parent[held.parent[cell]] * room + cell + 1)
+        del key, sums, cell
+        rows = _merged(buckets, cells, exact)
+        # Rows of a run are those of one lump, or of one prediction.
         place, q, single = rows.pop("place"), rows["q"], rows.pop("single")
         new = np.append(True, (place[1:] != place[:-1]) | (single[1:] & (q[1:] != q[:-1])))
         starts = np.flatnonzero(new)
-        bucket, cell = np.divmod(place[starts], n_cells + 1)
         lump = ~single[starts]
-        self._run_cell = np.where(lump, cell - 1, -1)
+        bucket, cell = np.divmod(place[starts], room)
+        del place, single, new
+        # The first and the last of the cells behind a run; buckets are counted after the cells.
+        ends = np.full(n_cells + len(self._bucket), -1)
+        ends[first_cell], ends[n_cells + first] = last_cell, n_cells + last
+        unit = np.where(cell > 0, cell - 1, n_cells + bucket)
+        self._run_units = np.where(lump, (unit, ends[unit]), -1).astype(np.int32)
+        self._run_bucket = bucket.astype(np.int32)
+        del bucket, cell, unit, ends
         weighted = self._scan.weighted
         powers = {k: (rows[f"w{k}"], rows[f"q{k}"]) if weighted else (rows["n"], q) for k in POWERS}
         pool = Pool(
             n=rows["n"],
             powers=powers,
             run_ends=np.append(starts[1:], len(q)),
-            run_high=rows.pop("high")[starts],
             lump=lump,
-            bucket=self._bucket[bucket],
+            lump_high=self._lump_high,
             whole_weights=self._whole,
             one_weight=self._one_weight,
         )
@@ -240,55 +305,60 @@ class ScanReader:
             rows["y"], q, rows["w1"] if weighted else None, pool=pool, reader=self
         )
 
-    def _lump_rows(
-        self, buckets: Buckets, bucket: Array, count: Array, sums: Array, place: Array
-    ) -> dict[str, Array]:
-        """Return two rows for each bucket and answer: their mean and variance are the bucket's.
+    def _lump_high(self) -> Array:
+        """Return what no prediction of each lump exceeds."""
+        n_cells, last = len(self._held.cell), self._run_units[1]
+        last = last[last >= 0]
+        held, high = last < n_cells, np.empty(len(last))
+        high[held] = self._held.range(last[held])[1]
+        least, behind, upper = self._buckets.range(self._bucket[last[~held] - n_cells])
+        high[~held] = np.where(upper, 1.0 - least, np.nextafter(behind, 0.0))
+        return high
 
-        Where nothing varies, or next to nothing, there is one.
-        """
-        weighted = self._scan.weighted
-        least, behind, upper = buckets.range(bucket)
-        # A single query is known as it is.
-        alone = count.sum(axis=1) == 1
-        at, answer = np.nonzero(count)
-        n, sums = count[at, answer].astype(float), sums[:, at, answer]
-        mean, sd = _mean_and_sd(*(sums[:3] if weighted else (n, *sums[:2])))
-        sd[n == 1.0] = 0.0
-        # Beside the mean of so narrow a bucket, its variance is lost in rounding.
-        sd[(behind - least <= _NARROW * least)[at]] = 0.0
-        copies = 1 + (sd > 0.0)
-        if (copies > 1).any():
-            at, answer, n, mean = (np.repeat(x, copies) for x in (at, answer, n, mean))
-            sd, share = (np.repeat(x, copies) for x in (sd, 1.0 / copies))
-            sums = np.repeat(sums, copies, axis=1) if weighted else sums
-            first = np.cumsum(copies) - copies
-            # The first of the two lies below the mean.
-            sd[first] *= -1.0
-            n *= share
-        else:
-            share = np.ones(1)
-        start, above = least[at], upper[at]
+    def _cell_rows(self, cell: Array) -> tuple[dict[str, Array], Array, Array]:
+        """Return rows of cells, joined or not, and the first and the last cell of each lump."""
+        held = self._held
+        shown = self._shown[cell]
+        # A few cells are those of a quarter of a bucket.
+        part = np.right_shift(held.cell[cell], max(held.bits - 2, 0))
+        few = (np.diff(part, prepend=-1) != 0) & (shown == _FEW_JOINED)
+        new = (
+            few | (np.diff(shown, prepend=-1) != 0) | (np.diff(held.parent[cell], prepend=-1) != 0)
+        )
+        starts, last = _lumps(cell, shown >= _APART, new)
 
-        def prediction(u: Array) -> Array:
-            u = start + (u + sd)
-            return np.where(above, 1.0 - u, np.maximum(u, 0.0))
+        def rows(some: Array, starts: Array) -> dict[str, Array]:
+            count, sums = (
+                np.add.reduceat(x, starts, axis=-2) for x in (held.count[some], held.sums[:, some])
+            )
+            bucket = held.bucket[held.parent_of(some[starts])]
+            least, behind, upper = self._buckets.range(bucket)
+            narrow = behind - least <= NARROW * least
+            return _lump_rows(least, upper, narrow, count, sums, self._scan.weighted)
 
-        rows = {
-            "place": place[at],
-            "single": alone[at],
-            "y": answer.astype(bool),
-            "n": n,
-            "q": prediction(mean),
-        }
-        # None of the predictions of a lump exceeds this.
-        high = np.where(above, 1.0 - start, np.nextafter(behind, 0.0)[at])
-        rows["high"] = np.where(rows["single"], rows["q"], high)
-        if weighted:
-            for k, row in {1: 0, 2: 3, 3: 5, 4: 7, 6: 9}.items():
-                rows[f"w{k}"] = sums[row] * share
-                rows[f"q{k}"] = prediction(sums[row + 1] / sums[row])
-        return rows
+        return _in_parts(rows, cell, starts), cell[starts], last
+
+    def _bucket_rows(self, at: Array) -> tuple[dict[str, Array], Array, Array]:
+        """Return rows of buckets, joined or not, and the first and the last bucket of each lump."""
+        starts, last = _lumps(at, self._apart[at], np.diff(self._common[at], prepend=-1) != 0)
+
+        def rows(some: Array, starts: Array) -> dict[str, Array]:
+            least, behind, upper = self._buckets.range(self._bucket[some])
+            narrow = behind - least <= NARROW * least
+            count, sums = self._count[some], self._sums[:, some]
+            if len(starts) < len(some):
+                length = np.diff(starts, append=len(some))
+                base = _joined_sums(least, upper, narrow, count, sums, starts, length)
+                count, sums = (np.add.reduceat(x, starts, axis=-2) for x in (count, sums))
+                least, upper, narrow = base, upper[starts], narrow[starts] & (length == 1)
+            return _lump_rows(least, upper, narrow, count, sums, self._scan.weighted)
+
+        return _in_parts(rows, at, starts), at[starts], last
+
+    @cached_property
+    def _common(self) -> Array:
+        """What buckets have in common that may be joined: two rows then have their sums."""
+        return self._buckets.leading_bits(self._bucket, _JOINED_BITS)
 
     def _exact_rows(self, key: Array, sums: Array, place: Array) -> dict[str, Array]:
         q = (key >> 1).view(np.float64)
@@ -298,12 +368,108 @@ class ScanReader:
             "y": (key & 1).astype(bool),
             "n": sums[0],
             "q": q,
-            "high": q,
         }
         if self._scan.weighted:
             for row, k in enumerate(POWERS, start=1):
                 rows[f"w{k}"], rows[f"q{k}"] = sums[row], q
         return rows
+
+
+def _joined_sums(
+    least: Array,
+    upper: Array,
+    narrow: Array,
+    count: Array,
+    sums: Array,
+    starts: Array,
+    length: Array,
+) -> Array:
+    """Make the sums of buckets those from the least u of their lump, which is returned."""
+    # It is that of the last bucket where u is 1 - q.
+    base = least[np.where(upper[starts], starts + length - 1, starts)]
+    moved = (least - np.repeat(base, length))[:, None]
+    first, second = sums
+    second[narrow] = np.square(first[narrow]) / np.maximum(count[narrow], 1)
+    second += moved * (2.0 * first + moved * count)
+    first += moved * count
+    return base
+
+
+def _in_parts(
+    make: Callable[[Array, Array], dict[str, Array]], unit: Array, starts: Array
+) -> dict[str, Array]:
+    """Return rows of lumps, a few at a time: what is needed on the way stays small."""
+    parts = []
+    for first in range(0, max(len(starts), 1), _LUMPS):
+        some = starts[first : first + _LUMPS + 1]
+        begin, end = (some[0], some[-1]) if len(some) > _LUMPS else (some[:1].sum(), len(unit))
+        part = make(unit[begin:end], some[:_LUMPS] - begin)
+        part["at"] = (part["at"] + first).astype(np.int32)
+        parts.append(part)
+    return {name: np.concatenate([part.pop(name) for part in parts]) for name in list(parts[0])}
+
+
+def _lump_rows(
+    least: Array,
+    upper: Array,
+    narrow: Array,
+    count: Array,
+    sums: Array,
+    weighted: bool,
+) -> dict[str, Array]:
+    """Return two rows for each lump and answer: their mean and variance are the lump's.
+
+    Where nothing varies, or next to nothing as in narrow ones, there is one. Sums
+    are seen from the least u, which is 1 - q where it is `upper`.
+    """
+    alone = count.sum(axis=1) == 1
+    at, answer = np.nonzero(count)
+    n, sums = count[at, answer].astype(float), sums[:, at, answer]
+    mean, sd = _mean_and_sd(*(sums[:3] if weighted else (n, *sums[:2])))
+    sd[(n == 1.0) | narrow[at]] = 0.0
+    copies = 1 + (sd > 0.0)
+    share = np.ones(1)
+    if (copies > 1).any():
+        at, answer, n, mean = (np.repeat(x, copies) for x in (at, answer, n, mean))
+        sd, share = (np.repeat(x, copies) for x in (sd, 1.0 / copies))
+        sums = np.repeat(sums, copies, axis=1) if weighted else sums
+        first = np.cumsum(copies) - copies
+        # The first of the two lies below the mean.
+        sd[first] *= -1.0
+        n *= share
+    start, above = least[at], upper[at]
+
+    def prediction(u: Array) -> Array:
+        u = start + (u + sd)
+        return np.where(above, 1.0 - u, np.maximum(u, 0.0))
+
+    rows = {"at": at, "single": alone[at], "y": answer.astype(bool), "n": n, "q": prediction(mean)}
+    if weighted:
+        for k, row in {1: 0, 2: 3, 3: 5, 4: 7, 6: 9}.items():
+            rows[f"w{k}"] = sums[row] * share
+            rows[f"q{k}"] = prediction(sums[row + 1] / sums[row])
+    return rows
+
+
+def _lumps(unit: Array, apart: Array, new: Array) -> tuple[Array, Array]:
+    """Return where lumps of consecutive units start, and the last unit of each.
+
+    A unit that is apart is a lump of its own, and so are those that start anew.
+    """
+    new = new | apart | (np.diff(unit, prepend=-2) != 1)
+    new[1:] |= apart[:-1]
+    starts = np.flatnonzero(new)
+    return starts, unit[np.append(starts[1:], len(unit))[: len(starts)] - 1]
+
+
+def _merged(*parts: dict[str, Array]) -> dict[str, Array]:
+    """Return rows in order of their places; takes the parts apart."""
+    order = np.argsort(np.concatenate([part["place"] for part in parts]), kind="stable")
+    order = order.astype(np.int32)
+    # One column at a time, so that there are never two copies of all of them.
+    return {
+        name: np.concatenate([part.pop(name) for part in parts])[order] for name in list(parts[0])
+    }
 
 
 def _mean_and_sd(weight: Array, first: Array, second: Array) -> tuple[Array, Array]:
@@ -360,38 +526,34 @@ class _LabelSums:
     def add(self, chunk: Queries) -> None:
         self.n_rows += len(chunk)
         for name, part in chunk.by_label():
-            plain = part.with_labels(None)
-            if name not in self.sums:
-                self.sums[name] = BucketSums(self._buckets, self.weighted)
-                self.rows[name] = []
-            self.sums[name].add(plain)
-            self._keep(name, [plain])
+            self._put(name, [part.with_labels(None)])
 
-    def _keep(self, name: Any, parts: list[Queries]) -> None:
-        kept = self.rows.get(name)
-        if kept is None:
+    def _put(self, name: Any, parts: list[Queries]) -> None:
+        if name not in self.sums:
+            kept = self.rows.setdefault(name, [])
+            kept += parts
+            self._held += sum(map(len, parts))
+            if sum(map(len, kept)) > _FEW or self._held > _MOST_KEPT:
+                self._add_up(name)
             return
-        before = sum(map(len, kept))
-        more = sum(map(len, parts))
-        if before + more > _FEW or self._held + more > _MOST_KEPT:
-            # Too many: their sums have to do.
-            self._held -= before
-            del self.rows[name]
-            return
-        kept += parts
-        self._held += more
+        for part in parts:
+            self.sums[name].add(part)
+
+    def _add_up(self, name: Any) -> None:
+        """Keep the sums of a label with many rows, and not the rows."""
+        self.sums[name] = BucketSums(self._buckets, self.weighted, _LABEL_ROOM)
+        kept = self.rows.pop(name, [])
+        self._held -= sum(map(len, kept))
+        self._put(name, kept)
 
     def merge(self, other: _LabelSums) -> None:
         self.n_rows += other.n_rows
+        for name, parts in other.rows.items():
+            self._put(name, parts)
         for name, sums in other.sums.items():
             if name not in self.sums:
-                self.sums[name] = BucketSums(self._buckets, self.weighted)
-                self.rows[name] = []
+                self._add_up(name)
             self.sums[name].merge(sums)
-            if name in other.rows:
-                self._keep(name, other.rows[name])
-            elif name in self.rows:
-                self._held -= sum(map(len, self.rows.pop(name)))
 
 
 class _LabelRows:
@@ -421,11 +583,11 @@ def label_parts(
     if "labels" not in scan._cache:
         found: _LabelSums = scan._reduce(partial(_LabelSums, scan.weighted), "sums of labels")
         parts: dict[Any, Queries | QueryScan] = {}
-        for name in sorted(found.sums, key=_sortable):
-            sums = found.sums[name]
+        for name in sorted((*found.sums, *found.rows), key=_sortable):
             if name in found.rows:
                 parts[name] = Queries.concat(found.rows[name], shared_groups=True)
                 continue
+            sums = found.sums[name]
             part = scan.where(label=name)
             part.n_rows = sums.n_rows
             if sums.n_used:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -36,13 +36,11 @@ class Pool:
         the mean prediction of the row in these weights.
     run_ends : ndarray of int of shape (n_runs,)
         Where each run ends. A run is all queries of one prediction, or a lump.
-    run_high : ndarray of shape (n_runs,)
-        The prediction of each run; for a lump, what none of its predictions exceeds.
     lump : ndarray of bool of shape (n_runs,)
         Which runs hold queries of several predictions, so close to each other
         that their sums are known to rounding, though not where to cut them.
-    bucket : ndarray of int of shape (n_runs,)
-        The bucket of predictions that each run lies in.
+    lump_high : callable
+        Returns what the predictions of each lump do not exceed.
     whole_weights : bool
         Whether all weights are whole numbers.
     one_weight : bool
@@ -52,9 +50,8 @@ class Pool:
     n: Array
     powers: Mapping[int, tuple[Array, Array]]
     run_ends: Array
-    run_high: Array
     lump: Array
-    bucket: Array
+    lump_high: Callable[[], Array]
     whole_weights: bool = True
     one_weight: bool = True
 
@@ -174,8 +171,20 @@ class SortedQueries:
         """Number or weight of queries up to the end of each run."""
         return self.run_counts if self.w is None else self.cumulative[self.runs - 1]
 
+    @property
+    def run_high(self) -> Array:
+        """The prediction of each run of a scan; for a lump, what its predictions do not exceed."""
+        assert self.pool is not None
+        high = self.q[self.runs - 1]
+        high[self.pool.lump] = self.pool.lump_high()
+        return high
+
     def resolved(self, *rules: Rule) -> SortedQueries:
         """Return the same queries, known well enough for these rules to cut them exactly."""
+        return self
+
+    def apart(self) -> SortedQueries:
+        """Return the same queries in lumps as small as they were read."""
         return self
 
     def cut_by_size(self, size: float, min_rows: int = 1) -> Array:
@@ -288,10 +297,23 @@ class SortedQueries:
         if self.pool is None:
             ends = np.searchsorted(self.q, edges, side="right")
         else:
-            run = np.searchsorted(self.pool.run_high, edges, side="right")
+            run = np.searchsorted(self.run_high, edges, side="right")
             ends = np.append(0, self.runs)[run]
         ends = np.append(ends, len(self.q))
         return np.unique(ends[ends > 0])
+
+
+def distinct(values: Array) -> Array:
+    """Return distinct values in order: for many of them, sorting beats the table of np.unique."""
+    values = np.sort(values)
+    return values[np.append(True, values[1:] != values[:-1])] if len(values) else values
+
+
+def ranges(first: Array, last: Array) -> Array:
+    """Return all numbers from each first up to its last, where that is not before it."""
+    length = np.maximum(last - first + 1, 0)
+    before = np.cumsum(length) - length
+    return np.repeat(first - before, length) + np.arange(length.sum())
 
 
 def width_edges(n_bins: int) -> Array:

@@ -114,7 +114,7 @@ def _of_rows(sums: sparse.csr_array, units: Array, rough: bool) -> Array:
     n_bins = sums.shape[1]
     single = rough and len(units) * n_bins > _MANY
     # Numbers of single precision may neither overflow nor vanish.
-    scale = float(np.abs(sums.data).max()) if single else 1.0
+    scale = (float(np.abs(sums.data).max()) or 1.0) if single else 1.0
     found = np.zeros((n_bins, n_bins), dtype=np.float32 if single else float)
     length = np.diff(sums.indptr)
     part = max(1, 4 * _ENTRIES // n_bins)

@@ -178,6 +178,10 @@ class PooledCells(NullCells):
             yield Draws(np.add.reduceat(residuals, starts, axis=1), residuals @ of_stretch)
 
 
+# Rows of a scan are close where all but so many bits of the smaller of q and 1 - q agree.
+_CLOSE = 52 - 16
+
+
 @dataclass(frozen=True)
 class Cells:
     """Cells of about equal weight and variance, as a rule that cuts a scan."""
@@ -220,41 +224,64 @@ def pooled_cells(queries: SortedQueries, most: int = MOST_CELLS) -> PooledCells 
     queries = queries.resolved(Cells(most))
     pool = queries.pool
     assert pool is not None
-    run = np.repeat(np.arange(len(queries.runs)), np.diff(queries.runs, prepend=0))
     measure = _measure(queries)
-    cell = equal_cells(measure, most)[run]
-    fine = equal_cells(measure, max(_STRETCHES, most))[run]
-    weight, q = queries.power(1)
-    squares, q2 = queries.squared_weights, queries.power(2)[1]
-    keep = squares * q2 * (1.0 - q2) > 0.0
     # Cells and stretches are numbered without gaps, and a cell starts where a stretch does.
-    cell = np.cumsum(np.diff(cell[keep], prepend=cell[keep][0]) > 0)
-    fine = fine[keep] * (cell[-1] + 1) + cell
+    cell = equal_cells(measure, most)
+    fine = equal_cells(measure, max(_STRETCHES, most)) * (cell[-1] + 1) + cell
     fine = np.cumsum(np.diff(fine, prepend=fine[0]) != 0)
-    weights = queries.weights[keep] if weight is None else weight[keep]
+    rows = _condensed(queries, fine)
+    keep = rows["w2"] * rows["q2"] * (1.0 - rows["q2"]) > 0.0
+    rows = {name: values[keep] for name, values in rows.items()}
+    stretch = rows.pop("stretch")
+    cell = cell[np.flatnonzero(np.diff(fine, prepend=-1))][stretch]
     return PooledCells(
-        y=queries.y[keep].astype(float),
-        q=q[keep],
-        w=weights,
-        cell=cell,
+        y=rows["y"].astype(float),
+        q=rows["q"],
+        w=rows["w"],
+        cell=np.cumsum(np.diff(cell, prepend=cell[0]) > 0),
         group=None,
-        n=pool.n[keep],
-        w2=squares[keep],
-        q2=q2[keep],
-        stretch=fine,
+        n=rows["n"],
+        w2=rows["w2"],
+        q2=rows["q2"],
+        stretch=np.cumsum(np.diff(stretch, prepend=stretch[0]) > 0),
     )
 
 
-def impossible_rows(queries: SortedQueries) -> bool:
-    """Whether an answer of a scan contradicts a prediction of exactly 0 or 1."""
-    return bool(np.where(queries.y, queries.q <= 0.0, queries.q >= 1.0).any())
+def _condensed(queries: SortedQueries, stretch: Array) -> dict[str, Array]:
+    """Return the rows of a scan with the stretch of each; without weights, close ones are one row.
 
-
-def impossible(queries: Queries) -> bool:
-    """Whether an answer contradicts a prediction of exactly 0 or 1."""
-    y, q, w = queries.y_true, queries.y_prob, queries.sample_weight
-    against = np.where(y, q <= 0.0, q >= 1.0)
-    return bool((against if w is None else against & (w > 0.0)).any())
+    Single queries at the edges of bins are far closer to each other than matters here.
+    """
+    pool = queries.pool
+    assert pool is not None
+    length = np.diff(queries.runs, prepend=0)
+    if queries.w is not None:
+        return {
+            "y": queries.y,
+            "n": pool.n,
+            "q": queries.power(1)[1],
+            "w": queries.weights,
+            "w2": queries.squared_weights,
+            "q2": queries.power(2)[1],
+            "stretch": np.repeat(stretch, length),
+        }
+    near = np.minimum(queries.q, 1.0 - queries.q).view(np.int64) >> _CLOSE
+    new = near[1:] != near[:-1]
+    del near
+    starts = queries.runs[:-1]
+    new[starts - 1] |= stretch[1:] != stretch[:-1]
+    slot = np.append(0, np.cumsum(new))
+    part = np.flatnonzero(np.append(True, new))
+    del new
+    slot <<= 1
+    slot |= queries.y
+    n = np.bincount(slot, pool.n)
+    some = np.flatnonzero(n)
+    n, q = n[some], np.bincount(slot, pool.n * queries.q)[some] / n[some]
+    # The last run that starts at or before the first row of a part.
+    run = np.searchsorted(queries.runs, part, side="right")
+    y, stretch = (some & 1).astype(bool), stretch[run[some >> 1]]
+    return {"y": y, "n": n, "q": q, "w": n, "w2": n, "q2": q, "stretch": stretch}
 
 
 def null_cells(queries: Queries, most: int = MOST_CELLS) -> NullCells | None:

@@ -17,6 +17,7 @@ from sklearn_calib._validation import Array
 from sklearn_calib.metrics._binning._binned import BinnedQueries
 from sklearn_calib.metrics._inference._debiased import debiased_square, pair_factor
 from sklearn_calib.metrics._inference._grouped import PairForm, unit_adders
+from sklearn_calib.metrics._inference._impossible import CERTAIN, impossible_answers
 from sklearn_calib.metrics._inference._moments import ResidualMoments
 from sklearn_calib.metrics._inference._null_cells import NullCells
 from sklearn_calib.metrics._inference._null_groups import dependent_residuals, within_correlation
@@ -25,10 +26,6 @@ from sklearn_calib.metrics._inference._surprises import draw_surprises, expected
 # The Wilson-Hilferty score is accurate up to this skewness, and used up to the larger one.
 _ACCURATE = 0.7
 MOST_SKEWNESS = 2.0
-
-# Predictions below it are taken for 0, and a T that varies no more for one that does not: products
-# of smaller numbers are lost to rounding.
-_CERTAIN = 1e-50
 
 _SEED = 2015
 _RESAMPLES = 999
@@ -81,10 +78,10 @@ def null_score(bins: BinnedQueries, moments: ResidualMoments, form: PairForm | N
 
     `form` is that of grouped queries, and None where each query is a unit.
     """
-    if _impossible(bins):
+    if impossible_answers(bins.queries):
         return math.inf
     sd = math.sqrt(moments.null_variance)
-    if sd < _CERTAIN:
+    if sd < CERTAIN:
         return math.inf if moments.square > 1e-12 else -math.inf
     if form is None:
         return _single_score(bins, moments, sd)
@@ -137,16 +134,6 @@ def _drawn_score(pvalue: float, draws: Array, approximate: float, skewness: floa
 
 def _score_of(pvalue: float) -> float:
     return -float(special.ndtri(pvalue)) if pvalue < 1.0 else -8.0
-
-
-def _impossible(bins: BinnedQueries) -> bool:
-    """Whether an answer contradicts a prediction of 0 or 1."""
-    y, q = bins.queries.y, bins.queries.q
-    if bins.queries.pool is not None:
-        return bool(y[q <= _CERTAIN].any()) or not bool(y[q >= 1.0].all())
-    return bool(y[: np.searchsorted(q, _CERTAIN, "right")].any()) or not bool(
-        y[np.searchsorted(q, 1.0) :].all()
-    )
 
 
 def _convolved_pvalue(bins: BinnedQueries) -> float:

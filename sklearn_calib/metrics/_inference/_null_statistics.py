@@ -3,6 +3,8 @@
 * "kuiper", the range of the running sum of residuals: errors of one sign over a
   long stretch;
 * "cox", the score statistic of a wrong intercept or slope in the log-odds;
+* "local", sums of residuals under humps of two widths that lie side by side over
+  the null variance: errors of one sign over some stretch;
 * "waves", sums of residuals times cosines, the first 1, 2, 4, ... 32 of them:
   anything else. The cosines run over the null variance and are orthonormal
   under it; they take the part of a binned statistic and find more than bins do.
@@ -11,7 +13,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -21,10 +23,13 @@ from sklearn_calib._validation import Array
 from sklearn_calib.metrics._inference._null_cells import Draws, NullCells
 
 # The parts of the omnibus test.
-PARTS = ("kuiper", "cox", "waves")
+PARTS = ("kuiper", "cox", "local", "waves")
 
 # Resolutions of the wave statistic: it sums the squares of so many first cosines.
 RESOLUTIONS = (1, 2, 4, 8, 16, 32)
+
+# Standard deviations of the humps of the local statistic, as shares of the null variance.
+WIDTHS = (1 / 16, 1 / 8)
 
 # Log-odds are kept within those of one in a million.
 LEAST_PROBABILITY = 1e-6
@@ -62,6 +67,32 @@ def cosine_basis(variance: Array) -> Array:
     root = np.sqrt(variance)[:, None]
     basis: Array = np.linalg.qr(waves * root)[0] / root
     return basis
+
+
+def hump_basis(variance: Array) -> Array:
+    """Return humps over the null variance, each of variance one: one row per cell.
+
+    The humps of each width lie side by side, a standard deviation apart.
+    """
+    time = (np.cumsum(variance) - 0.5 * variance) / variance.sum()
+    humps = []
+    for width in WIDTHS:
+        away = (time[:, None] - np.linspace(0.0, 1.0, round(1.0 / width) + 1)) / width
+        humps.append(np.exp(-0.5 * np.square(away)))
+    basis = np.concatenate(humps, axis=1)
+    scaled: Array = basis / np.sqrt(variance @ np.square(basis))
+    return scaled
+
+
+def local_score(z: Array) -> Array:
+    """Return the Cauchy combination over widths and places of the sums under humps.
+
+    Each sum is compared with the normal law. One row per draw.
+    """
+    ends = np.cumsum([round(1.0 / width) + 1 for width in WIDTHS])[:-1]
+    scores = [cauchy_score(2.0 * special.ndtr(-np.abs(part))) for part in np.split(z, ends, axis=1)]
+    mean: Array = np.mean(scores, axis=0)
+    return mean
 
 
 def wave_score(z: Array) -> Array:
@@ -137,18 +168,27 @@ class NullStatistics:
     @cached_property
     def _cosines(self) -> Array:
         """The cosines, divided by the standard deviation of their sums."""
+        return self._scaled(cosine_basis)
+
+    @cached_property
+    def _humps(self) -> Array:
+        """The humps, divided by the standard deviation of their sums."""
+        return self._scaled(hump_basis)
+
+    def _scaled(self, make: Callable[[Array], Array]) -> Array:
+        """Return columns of cells, divided by the standard deviation of their sums."""
         cells = self._cells
-        cosines = cosine_basis(np.bincount(cells.cell, cells.variance))
+        columns = make(np.bincount(cells.cell, cells.variance))
         if self._group is None:
-            return cosines
+            return columns
         r = cells.residuals
         squares = [
             np.square(np.bincount(self._group, r * column[cells.cell])).sum()
-            for column in cosines.T
+            for column in columns.T
         ]
         scale = np.sqrt(squares)
         scale[scale == 0.0] = np.inf
-        return cosines / scale
+        return columns / scale
 
     def of(self, draws: Draws) -> Array:
         """Return the statistics of each draw, one column per name."""
@@ -161,6 +201,8 @@ class NullStatistics:
             u = draws.scores
             square: Array = np.einsum("ij,jk,ik->i", u, self._precision, u)
             return square
+        if name == "local":
+            return local_score(draws.sums @ self._humps)
         return wave_score(draws.sums @ self._cosines)
 
     def limits(self, values: Array) -> Array:
@@ -168,6 +210,7 @@ class NullStatistics:
         laws = {
             "kuiper": brownian_range_sf,
             "cox": lambda x: float(special.chdtrc(self.freedom, x)),
+            "local": lambda x: float(stats.cauchy.sf(x)),
             "waves": lambda x: float(stats.cauchy.sf(x)),
         }
         return np.array([laws[name](x) for name, x in zip(self.names, values, strict=True)])

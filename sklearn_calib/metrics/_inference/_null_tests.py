@@ -11,17 +11,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from sklearn_calib._validation import Array
 from sklearn_calib.metrics._binning._scanned import sort_or_scan
+from sklearn_calib.metrics._inference._impossible import ImpossibleAnswers, impossible_answers
 from sklearn_calib.metrics._inference._null_cells import (
     MOST_CELLS,
     NullCells,
-    impossible,
-    impossible_rows,
     null_cells,
     pooled_cells,
 )
@@ -51,13 +50,15 @@ class NullTest:
     """What a test found.
 
     `parts` are the p-values of the single statistics. `statistic` is that of a
-    test of one statistic, and otherwise the combination of the parts.
+    test of one statistic, and otherwise the combination of the parts. Where
+    there are `impossible` answers, the p-value is 0.
     """
 
     statistic: float
     pvalue: float
     parts: dict[str, float]
     method: str
+    impossible: ImpossibleAnswers = field(default_factory=ImpossibleAnswers)
 
 
 def null_method(method: str, surprises: float) -> str:
@@ -94,11 +95,11 @@ def null_test(
     -------
     NullTest
     """
-    cells, contradicted = cells_of(queries, tuple(names) == ("kuiper",))
-    if cells is None or contradicted:
+    cells, impossible = cells_of(queries, tuple(names) == ("kuiper",))
+    if cells is None or impossible:
         found = null_method(method, 0.0 if cells is None else cells.surprises)
-        pvalue = float(not contradicted)
-        return NullTest(0.0 if pvalue else math.inf, pvalue, dict.fromkeys(names, pvalue), found)
+        pvalue, statistic = (0.0, math.inf) if impossible else (1.0, 0.0)
+        return NullTest(statistic, pvalue, dict.fromkeys(names, pvalue), found, impossible)
     grouped = cells.group is not None
     method = null_method(method, 0.0 if grouped else cells.surprises)
     statistics = NullStatistics(cells, names, by_group=grouped)
@@ -114,16 +115,18 @@ def null_test(
     return _made(names, own[0], pvalue, parts, method)
 
 
-def cells_of(queries: Queries | QueryScan, walk: bool = False) -> tuple[NullCells | None, bool]:
-    """Return the cells of queries, and whether an answer contradicts a sure prediction.
+def cells_of(
+    queries: Queries | QueryScan, walk: bool = False
+) -> tuple[NullCells | None, ImpossibleAnswers]:
+    """Return the cells of queries, and how many answers contradict a sure prediction.
 
     `walk` says that only the running sum is looked at, after more steps.
     """
     if isinstance(queries, Queries):
         most = _MOST_STEPS if walk and queries.units is None else MOST_CELLS
-        return null_cells(queries, most), impossible(queries)
+        return null_cells(queries, most), impossible_answers(queries)
     ordered = sort_or_scan(queries, grouped=True)
-    return pooled_cells(ordered, _MOST_STEPS if walk else MOST_CELLS), impossible_rows(ordered)
+    return pooled_cells(ordered, _MOST_STEPS if walk else MOST_CELLS), impossible_answers(ordered)
 
 
 def _made(

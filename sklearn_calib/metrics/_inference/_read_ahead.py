@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sklearn_calib.metrics._binning._rules import Balanced, ByNumber, BySize
-from sklearn_calib.metrics._binning._scanned import sort_or_scan
+from sklearn_calib.metrics._binning._scanned import reader_of, sort_or_scan
 from sklearn_calib.metrics._binning._sizes import effective_scale, sizes_to_try, standard_number
 from sklearn_calib.metrics._inference._null_cells import MOST_CELLS, Cells
 from sklearn_calib.metrics._inference._sample import MOST_GROUPED_BINS
@@ -22,6 +22,8 @@ def read_ahead(scan: QueryScan) -> None:
         Cells(MOST_CELLS),
         *(BySize(size / scale) for size in sizes_to_try(ordered)),
     )
+    if ordered.pool is not None:
+        reader_of(scan).forget()
 
 
 def count_yes(scan: QueryScan) -> int:

@@ -129,7 +129,7 @@ def make_sample(
     cuts them by counts alone, so that two samples of the same rows can be compared.
     """
     if isinstance(queries, QueryScan):
-        return _scanned_sample(queries, bin_size, n_bins)
+        return _scanned_sample(queries, bin_size, n_bins, numbered)
     units = queries.units
     if numbered:
         units = np.arange(len(queries)) if units is None else units
@@ -178,23 +178,26 @@ def inference_rule(ordered: SortedQueries, bin_size: int | str, n_bins: int | No
     return Balanced() if isinstance(bin_size, str) else BySize(int(bin_size), LEAST_ROWS)
 
 
-def _scanned_sample(scan: QueryScan, bin_size: int | str, n_bins: int | None) -> Sample:
-    """Cut the queries of a scan for inference."""
+def _scanned_sample(
+    scan: QueryScan, bin_size: int | str, n_bins: int | None, numbered: bool = False
+) -> Sample:
+    """Cut the queries of a scan for inference; see `make_sample`."""
     ordered = sort_or_scan(scan, fine=True)
     if len(ordered) < LEAST_ROWS:
         raise TooFewError(
             f"An interval or a test needs at least {LEAST_ROWS} queries, got {len(ordered)}."
         )
     strategy = _strategy(bin_size, n_bins)
-    if scan.grouped and len(ordered) <= DEPENDENT_UP_TO:
+    if scan.grouped and len(ordered) <= DEPENDENT_UP_TO and not numbered:
         # So few that answers of groups may have to be drawn one by one.
         return make_sample(scan.collect(), bin_size, n_bins)
     if scan.grouped:
-        sample = _grouped_scan(scan, ordered, bin_size, n_bins)
+        sample = _grouped_scan(scan, ordered, bin_size, n_bins, numbered)
         if sample is not None:
             return _checked(sample, n_bins)
     if strategy == "balanced":
-        bins = cut(ordered, Balanced())
+        rule = Balanced(most=MOST_GROUPED_BINS, by_count=True) if numbered else Balanced()
+        bins = cut(ordered, rule)
         bins = replace(bins, size=ordered.total / len(bins))
     else:
         bins = bin_queries(ordered, bin_size, n_bins, min_rows=LEAST_ROWS)
@@ -202,18 +205,24 @@ def _scanned_sample(scan: QueryScan, bin_size: int | str, n_bins: int | None) ->
 
 
 def _grouped_scan(
-    scan: QueryScan, ordered: SortedQueries, bin_size: int | str, n_bins: int | None
+    scan: QueryScan,
+    ordered: SortedQueries,
+    bin_size: int | str,
+    n_bins: int | None,
+    numbered: bool,
 ) -> Sample | None:
     """Cut a scan with groups; None where every query is a group of its own."""
     strategy = _strategy(bin_size, n_bins)
     if strategy == "balanced":
-        rule = Balanced(most=MOST_GROUPED_BINS)
+        rule = Balanced(most=MOST_GROUPED_BINS, by_count=numbered)
         ordered = ordered.resolved(rule)
-        ends, index, number = separate_ends(ordered, None, most=MOST_GROUPED_BINS)
+        ends, index, number = separate_ends(
+            ordered, None, most=MOST_GROUPED_BINS, by_count=numbered
+        )
     else:
         bins = bin_queries(ordered, bin_size, n_bins, min_rows=LEAST_ROWS)
         ordered, ends = bins.queries, bins.ends
-    groups = group_sums_of_scan(scan, ordered.q[ends - 1])
+    groups = group_sums_of_scan(scan, ordered.q[ends - 1], by_name=numbered)
     if groups.n_units == scan.n_rows:
         return None
     if groups.n_units == 1:

@@ -130,13 +130,19 @@ class GroupSums:
         return form_of_cells(self.unit, self.bin, self.residual, self.weight, shape)
 
 
-def group_sums_of_scan(scan: QueryScan, high: Array) -> GroupSums:
-    """Read the sums of the groups of a scan in bins with these largest predictions."""
+def group_sums_of_scan(scan: QueryScan, high: Array, *, by_name: bool = False) -> GroupSums:
+    """Read the sums of the groups of a scan in bins with these largest predictions.
+
+    Groups are numbered by what they hold, so that their names do not matter, or
+    `by_name`, so that those of two scans are the same.
+    """
     found: _GroupCells = scan._reduce(partial(_GroupCells, high), "sums of groups")
     found.settle()
     scan._cache["n_groups"] = len(found.codes)
     n_bins = len(high)
     place = order_by_content(found.content)
+    if by_name:
+        place = np.unique(np.array(list(found.codes)), return_inverse=True)[1]
     unit, cell = place[found.key // n_bins], found.key % n_bins
     order = np.lexsort((unit, cell))
     residual, weight = found.sums[:, order]

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy import special, stats
 
 from sklearn_calib._validation import Array
 from sklearn_calib.metrics._binning._scanned import sort_or_scan
-from sklearn_calib.metrics._inference._null_cells import (
-    NullCells,
-    impossible,
-    impossible_rows,
-    null_cells,
-    pooled_cells,
-)
+from sklearn_calib.metrics._inference._impossible import ImpossibleAnswers, impossible_answers
+from sklearn_calib.metrics._inference._null_cells import NullCells, null_cells, pooled_cells
 from sklearn_calib.metrics._inference._null_tests import null_method
 from sklearn_calib.queries._queries import Queries
 from sklearn_calib.queries._scan import QueryScan
@@ -36,6 +31,7 @@ class Spiegelhalter:
     brier: float
     promised: float
     method: str
+    impossible: ImpossibleAnswers = field(default_factory=ImpossibleAnswers)
 
     @property
     def meaning(self) -> str:
@@ -58,18 +54,18 @@ def spiegelhalter_test(
     """
     if isinstance(queries, Queries):
         y, q, w = queries.y_true, queries.y_prob, queries.sample_weight
-        cells, contradicted = null_cells(queries, most=1), impossible(queries)
+        cells, impossible = null_cells(queries, most=1), impossible_answers(queries)
     else:
         ordered = sort_or_scan(queries, grouped=True)
         y, (w, q) = ordered.y, ordered.power(1)
-        cells, contradicted = pooled_cells(ordered, most=1), impossible_rows(ordered)
+        cells, impossible = pooled_cells(ordered, most=1), impossible_answers(ordered)
     brier = float(np.average(np.square(y - q), weights=w))
     promised = float(np.average(q * (1.0 - q), weights=w))
     surprises = 0.0 if cells is None else cells.surprises
     grouped = cells is not None and cells.group is not None
     found = "asymptotic" if grouped else null_method(method, surprises)
-    if contradicted:
-        return Spiegelhalter(math.inf, 0.0, brier, promised, found)
+    if impossible:
+        return Spiegelhalter(math.inf, 0.0, brier, promised, found, impossible)
     # Where all predictions are one half, the Brier score is the same whatever the answers.
     if cells is None or not (cells.q != 0.5).any():
         return Spiegelhalter(0.0, 1.0, brier, promised, found)

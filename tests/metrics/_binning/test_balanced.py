@@ -70,3 +70,14 @@ def test_counts_alone_give_equal_bins_to_equal_orders():
     p = np.sort(np.random.default_rng(0).random(3000))
     one, two = (balanced_ends(queries(q), by_count=True) for q in (p, p**3))
     np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize("n", [5, 9, 10, 30, 50, 60, 70, 99, 100, 300])
+def test_bins_by_count_are_of_equal_size_in_small_samples(n):
+    q = np.sort(np.random.default_rng(n).random(n))
+    ends = balanced_ends(SortedQueries(q > 0.5, q), by_count=True)
+    counts = np.diff(ends, prepend=0)
+    assert counts.min() >= LEAST_ROWS
+    # The middle bin takes in what small ones leave: there are none.
+    assert len(counts) == 1 or np.ptp(counts) <= 1
+    assert len(counts) >= min(n // 8, np.sqrt(n)) or n < 15

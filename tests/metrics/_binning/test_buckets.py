@@ -82,9 +82,12 @@ def test_exact_rows_are_the_queries_of_their_buckets(often, weights, monkeypatch
     found = parts[0]
     for part in parts[1:]:
         found.merge(part)
-    singles = found.take_singles()
-    assert (np.diff(singles) >= 0).all()
-    assert len(found.take_singles()) == 0
+    if weights is None:
+        # Together they are enough to be looked through.
+        found._most = 0
+        found.merge(ExactRows(buckets, wanted, False))
+    singles = np.concatenate([found.key[:0], *found.take_singles()])
+    assert found.take_singles() == []
     if often == 10**6 and weights is None:
         assert len(found.key) == 0
     ones = np.ones((len(found.sums), len(singles)))

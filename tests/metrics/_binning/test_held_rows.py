@@ -5,7 +5,7 @@ import pytest
 
 from sklearn_calib import Queries
 from sklearn_calib.metrics._binning import _buckets, _held_rows
-from sklearn_calib.metrics._binning._buckets import Buckets, BucketSums, ExactRows
+from sklearn_calib.metrics._binning._buckets import Buckets, ExactRows
 from sklearn_calib.metrics._binning._held_rows import HeldRows
 from tests.scans import laws, queries_of
 
@@ -18,34 +18,58 @@ def held_rows(queries, parents, n_parts=1):
     for wanted in np.array_split(every, n_parts):
         found = ExactRows(parents, wanted, weighted)
         found.add(queries)
+        found.settle()
         held.add(found)
     return held
+
+
+def rows_in(queries, held, cell):
+    """Return which of the queries lie in a cell, by its range."""
+    low, high = held.range(np.array([cell]))
+    before = held.range(np.array([cell - 1]))[1] if cell else -1.0
+    return (queries.y_prob >= low) & (queries.y_prob <= high) & (queries.y_prob > before)
 
 
 @pytest.mark.parametrize("weights", [None, "whole", "real"])
 @pytest.mark.parametrize("often", [2, 10**6])
 @pytest.mark.parametrize("n_parts", [1, 3])
-def test_cells_have_the_sums_of_buckets(n_parts, often, weights, monkeypatch):
+def test_cells_are_ranges_of_predictions_with_their_sums(n_parts, often, weights, monkeypatch):
     monkeypatch.setattr(_buckets, "_OFTEN", often)
-    monkeypatch.setattr(_held_rows, "_PER_CELL", 0.5)
+    monkeypatch.setattr(_held_rows, "_PER_CELL", 0.2)
     monkeypatch.setattr(_held_rows, "_ROWS", 100)
-    queries = queries_of(np.concatenate(list(laws(400).values())), weights)
+    queries = queries_of(np.concatenate([q[:60] for q in laws(400).values()]), weights)
     parents = Buckets(4)
     held = held_rows(queries, parents, n_parts)
-    assert held.buckets.bits > parents.bits
-    sums = BucketSums(held.buckets, weights is not None)
-    sums.add(queries)
-    cell, count, expected = sums.filled()
-    np.testing.assert_array_equal(held.cell, cell)
-    np.testing.assert_array_equal(held.count, count)
-    np.testing.assert_allclose(held.sums, expected, rtol=1e-12, atol=1e-300)
-    q = (held.rows(np.ones(len(cell), dtype=bool))[0] >> 1).view(np.float64)
-    inside = dict(zip(held.buckets.of(q)[0], parents.of(q)[0], strict=True))
-    assert [inside[c] for c in cell] == held.parent.tolist()
+    assert held.bits > 0
+    low, high = held.range(np.arange(len(held.cell)))
+    assert (low <= high).all()
+    assert (high[:-1] <= low[1:]).all()
+    w = np.ones(len(queries)) if weights is None else queries.sample_weight
+    least, _, upper = parents.range(held.bucket[held.parent])
+    np.testing.assert_array_equal(held.parent_of(np.arange(len(held.cell))), held.parent)
+    for cell in range(len(held.cell)):
+        inside = rows_in(queries, held, cell) & (w > 0.0)
+        assert set(parents.of(queries.y_prob[inside])[0]) == {held.bucket[held.parent[cell]]}
+        for answer in (0, 1):
+            rows = inside & (queries.y_true == answer)
+            q, weight = queries.y_prob[rows], w[rows]
+            away = np.where(upper[cell], 1.0 - q, q) - least[cell]
+            assert held.count[cell, answer] == len(q)
+            found = held.sums[:, cell, answer]
+            if weights is None:
+                expected = [away.sum(), np.square(away).sum()]
+            else:
+                expected = [weight.sum(), weight @ away, weight @ np.square(away)]
+                for k in (2, 3, 4, 6):
+                    expected += [np.sum(weight**k), weight**k @ away]
+            # Narrow buckets keep no squares.
+            np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-13)
 
 
 @pytest.mark.parametrize("weights", [None, "real"])
-def test_rows_of_cells_and_of_kept_buckets(weights, monkeypatch):
+@pytest.mark.parametrize("often", [2, 10**6])
+def test_rows_of_cells_of_kept_buckets_and_of_those_not_forgotten(often, weights, monkeypatch):
+    monkeypatch.setattr(_buckets, "_OFTEN", often)
     monkeypatch.setattr(_held_rows, "_PER_CELL", 2)
     queries = queries_of(laws(2000)["ends"], weights)
     parents = Buckets(4)
@@ -53,29 +77,38 @@ def test_rows_of_cells_and_of_kept_buckets(weights, monkeypatch):
     weight = np.ones(2000) if weights is None else queries.sample_weight
 
     def check(cells):
-        key, sums, place = held.rows(np.isin(held.cell, cells))
-        rows = np.isin(held.buckets.of(queries.y_prob)[0], cells)
-        expected = np.unique(2 * queries.y_prob[rows].view(np.int64) + queries.y_true[rows])
+        key, sums, place = held.rows(np.isin(np.arange(len(held.cell)), cells))
+        inside = np.zeros(2000, dtype=bool)
+        for cell in cells:
+            inside |= rows_in(queries, held, cell)
+        expected = np.unique(2 * queries.y_prob[inside].view(np.int64) + queries.y_true[inside])
         np.testing.assert_array_equal(key, expected)
-        assert sums[0].sum() == np.count_nonzero(rows)
-        np.testing.assert_allclose(sums[-1].sum(), np.sum(weight[rows] ** (6 if weights else 1)))
-        assert set(held.cell[place]) == set(cells)
+        assert sums[0].sum() == np.count_nonzero(inside)
+        np.testing.assert_allclose(sums[-1].sum(), np.sum(weight[inside] ** (6 if weights else 1)))
+        assert set(place) == set(cells)
 
-    check(held.cell)
-    check(held.cell[::3])
-    check(held.cell[:0])
-    kept = np.unique(held.parent)[::2]
+    every = np.arange(len(held.cell))
+    check(every)
+    check(every[::3])
+    check(every[:0])
+    kept = held.bucket[::2]
     before = len(held)
     held.keep(kept)
-    assert set(held.parent) == set(kept)
+    np.testing.assert_array_equal(held.bucket, kept)
     assert len(held) < before
-    check(held.cell)
+    check(np.arange(len(held.cell)))
+    counts = held.count.copy()
+    chosen = np.arange(len(held.cell)) % 3 == 0
+    held.forget(chosen)
+    np.testing.assert_array_equal(held.count, counts)
+    check(np.flatnonzero(chosen))
+    assert len(held.rows(~chosen)[0]) == 0
 
 
 def test_queries_of_their_own_take_eight_bytes():
     q = np.random.default_rng(0).random(5000)
     held = held_rows(Queries(q < 0.5, q), Buckets(2))
     assert len(held) == 5000
-    assert held._single.nbytes == 8 * 5000
+    assert sum(key.nbytes for key in held._single) == 8 * 5000
     assert len(held._key) == 0
-    assert 8 < held.count.sum(axis=1).mean() < 128
+    assert 4 < held.count.sum(axis=1).mean() < 64

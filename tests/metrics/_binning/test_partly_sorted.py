@@ -27,7 +27,7 @@ from tests.scans import laws, queries_of
 @pytest.fixture
 def always(monkeypatch):
     """Never let a full sort take over."""
-    monkeypatch.setattr(_partly_sorted, "_MOST_SORTED", 1.0)
+    monkeypatch.setattr(_partly_sorted, "_MOST_HELD", 1.0)
     monkeypatch.setattr(_partly_sorted, "_ATTEMPTS", 1000)
 
 
@@ -72,7 +72,7 @@ def any_queries(draw):
 def test_bins_are_those_of_a_full_sort_for_any_queries(queries, size, octaves):
     with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
         warnings.simplefilter("ignore", UserWarning)  # a size that exceeds the number of queries
-        patch.setattr(_partly_sorted, "_MOST_SORTED", 1.0)
+        patch.setattr(_partly_sorted, "_MOST_HELD", 1.0)
         patch.setattr(_partly_sorted, "_ATTEMPTS", 1000)
         assert_same(queries, size, None, octaves)
         assert_same(queries, "auto", min(size, len(queries)), octaves)

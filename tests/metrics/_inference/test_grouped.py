@@ -87,3 +87,19 @@ def test_moments_of_groups_are_right_on_average(n_groups, group_size, strength, 
         variances.append(found.variance + found.linear + uneven)
     # The variance of 250 draws has a standard error of about 9 %.
     assert np.mean(variances) == pytest.approx(np.var(squares), rel=0.25)
+
+
+@pytest.mark.parametrize("size", [1e-30, 1.0, 1e30])
+def test_single_precision_is_enough_for_the_third_moment(monkeypatch, size):
+    sample = make_queries(6000, group_size=20, dependence=0.5, random_state=0)
+    queries = Queries(
+        sample.y_true, sample.y_prob, group=sample.queries.group, sample_weight=np.full(6000, size)
+    )
+    ordered = sort_queries(queries, units=queries.units)
+    bins = BinnedQueries(ordered, ordered.cut_by_number(40))
+    expected = pair_form(bins).third_moment()
+    monkeypatch.setattr(_grouped, "_MANY", 0)
+    monkeypatch.setattr(_grouped, "_ENTRIES", 1000)
+    assert pair_form(bins).third_moment() == pytest.approx(expected, rel=1e-6)
+    right = pair_form(bins, np.zeros(6000))
+    assert right.third_moment() == right.cross_moment(right) == 0.0

@@ -5,7 +5,7 @@ import pytest
 
 from sklearn_calib import Queries
 from sklearn_calib.datasets import make_queries
-from sklearn_calib.metrics._inference._null_cells import equal_cells, impossible, null_cells
+from sklearn_calib.metrics._inference._null_cells import equal_cells, null_cells
 
 
 def test_equal_predictions_share_a_cell():
@@ -31,9 +31,6 @@ def test_cells_have_about_equal_measure():
 
 def test_nothing_open():
     assert null_cells(Queries([0, 1], [0.0, 1.0])) is None
-    assert not impossible(Queries([0, 1], [0.0, 1.0]))
-    assert impossible(Queries([0, 0], [0.0, 1.0]))
-    assert not impossible(Queries([0, 0], [0.0, 1.0], sample_weight=[1, 0]))
     assert len(null_cells(Queries([0, 1, 1], [0.0, 1.0, 0.5]))) == 1
 
 

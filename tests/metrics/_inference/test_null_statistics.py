@@ -13,7 +13,9 @@ from sklearn_calib.metrics._inference._null_statistics import (
     cauchy_pvalue,
     cosine_basis,
     cox_basis,
+    hump_basis,
     kuiper_range,
+    local_score,
     ranked_combination,
     upper_ranks,
 )
@@ -48,6 +50,25 @@ def test_bases_are_orthonormal_under_the_null_variance():
     np.testing.assert_allclose((cosines.T * variance) @ cosines, np.eye(32), atol=1e-9)
     assert np.ptp(cosines[:, 0]) < 1e-12
     assert cosine_basis(np.array([1.0, 2.0])).shape == (2, 2)
+
+
+def test_humps_have_variance_one_and_are_the_same_from_both_ends():
+    variance = np.random.default_rng(0).random(256)
+    humps = hump_basis(variance)
+    assert humps.shape == (256, 17 + 9)
+    np.testing.assert_allclose(variance @ np.square(humps), 1.0)
+    mirrored = hump_basis(variance[::-1])[::-1]
+    np.testing.assert_allclose(mirrored[:, :17], humps[:, 16::-1], rtol=1e-9, atol=1e-12)
+    # The highest point of each lies where the hump is.
+    assert (np.diff(np.argmax(humps[:, :17], axis=0)) > 0).all()
+    assert hump_basis(np.array([0.25])).shape == (1, 26)
+
+
+def test_local_score_is_a_mean_over_widths_and_places():
+    z = np.random.default_rng(0).standard_normal((3, 26))
+    tangents = np.tan((0.5 - np.minimum(2 * stats.norm.sf(np.abs(z)), 0.99)) * np.pi)
+    expected = (tangents[:, :17].mean(axis=1) + tangents[:, 17:].mean(axis=1)) / 2
+    np.testing.assert_allclose(local_score(z), expected)
 
 
 def test_statistics_of_draws_follow_their_limits():
