@@ -94,17 +94,21 @@ def oracle(truth: Truth, n: int, seed: list[int], replications: int = 4000) -> f
     return float(np.mean(ratios[1] > np.quantile(ratios[0], 1.0 - LEVEL)))
 
 
-def study(replications: int) -> dict[str, Any]:
-    """Return sizes and powers; sizes are small and need more samples."""
-    many = 4 * replications
-    sizes, powers = [], []
-    start = time.perf_counter()
+def study_sizes(replications: int) -> list[dict[str, Any]]:
+    """Return how often calibrated models are rejected; small shares need more samples."""
+    many, sizes, start = 4 * replications, [], time.perf_counter()
     for i, (name, law) in enumerate(LAWS.items()):
         for n in (*SMALL, *LARGE):
             samples = many if n in SMALL else replications
             row = rejections(law, None, n, samples, [1, i, n])
             sizes.append({"law": name, "n": n, "replications": samples, **row})
             print(sizes[-1], f"{time.perf_counter() - start:.0f} s", flush=True)
+    return sizes
+
+
+def study_powers(replications: int) -> list[dict[str, Any]]:
+    """Return how often distorted models are rejected."""
+    powers, start = [], time.perf_counter()
     for i, (name, truth) in enumerate(TRUTHS.items()):
         row = rejections(LAWS["uniform"], truth, N_POWER, replications, [2, i])
         row["oracle"] = round(oracle(truth, N_POWER, [3, i]), 4)
@@ -112,20 +116,27 @@ def study(replications: int) -> dict[str, Any]:
         error = float(np.sqrt(np.mean(np.square(np.clip(truth(q), 0.0, 1.0) - q))))
         powers.append({"truth": name, "error": round(error, 4), "n": N_POWER, **row})
         print(powers[-1], f"{time.perf_counter() - start:.0f} s", flush=True)
-    return {
-        "level": LEVEL,
-        "replications": {"sizes": many, "powers": replications},
-        "sizes": sizes,
-        "powers": powers,
-    }
+    return powers
+
+
+PARTS = {"sizes": study_sizes, "powers": study_powers}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--replications", type=int, default=500)
+    parser.add_argument(
+        "--only", choices=PARTS, nargs="+", default=PARTS, help="the other is left in --out"
+    )
     parser.add_argument("--out", type=Path, help="where to write the numbers as JSON")
     arguments = parser.parse_args()
-    result = study(arguments.replications)
+    result: dict[str, Any] = {"level": LEVEL, "replications": {}}
+    if set(arguments.only) < set(PARTS) and arguments.out is not None:
+        result = json.loads(arguments.out.read_text(encoding="utf-8"))
+    for part in arguments.only:
+        result[part] = PARTS[part](arguments.replications)
+        factor = 4 if part == "sizes" else 1
+        result["replications"][part] = factor * arguments.replications
     if arguments.out is not None:
         arguments.out.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
 

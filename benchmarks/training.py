@@ -9,7 +9,7 @@ measured, too. Then the cost of training, of its path over penalties, and of gra
 
     python benchmarks/training.py --data-home FOLDER
 
-which takes about 80 minutes on one core and leaves training.json in benchmarks/results/.
+which takes about half an hour on one core and leaves training.json in benchmarks/results/.
 --only experiment, speed, path, gradient, agreement or memory runs one part, and --corpus the
 experiment on one corpus; the rest of that file is kept. The same command gives the same numbers.
 """
