@@ -221,7 +221,7 @@ class ParquetSource(Source):
         for path in files:
             try:
                 opened = parquet.ParquetFile(path)
-            except (pyarrow.ArrowException, OSError) as error:
+            except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
                 raise unreadable(str(path), error) from None
             with opened:
                 self._check_rows(path, opened.metadata.num_rows)
@@ -265,7 +265,7 @@ class ParquetSource(Source):
                     while True:
                         try:
                             batch = next(batches, None)
-                        except (pyarrow.ArrowException, OSError) as error:
+                        except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
                             start = first + done
                             raise unreadable(
                                 f"{where} (rows {start:,} to {first + rows - 1:,})", error
@@ -332,7 +332,7 @@ class BatchSource(Source):
         while True:
             try:
                 found = next(batches, None)
-            except (pyarrow.ArrowException, OSError) as error:
+            except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
                 raise self._unread(where, done.get(where, 0), wanted, error) from None
             if found is None:
                 return
