@@ -274,6 +274,27 @@ def test_groups_may_be_spread_over_chunks(n_groups, weights):
         assert_same(found.pvalue, expected.pvalue)
 
 
+@pytest.mark.parametrize("weights", [None, "real"])
+@pytest.mark.parametrize("law", ["spread", "rounded", "tiny", "ends"])
+def test_curves_and_bands_of_groups(law, weights):
+    group = np.random.default_rng(0).integers(0, 200, 15_000)
+    queries = queries_of(laws(15_000)[law], weights, group=group)
+    scan = scan_of(queries, 4)
+    for curve in (smooth_calibration_curve, gaussian_process_calibration_curve):
+        found, expected = curve(scan), curve(queries)
+        assert_same(found.prob_true, expected.prob_true, rtol=1e-6)
+        assert_same(found.confidence_interval, expected.confidence_interval, rtol=1e-6)
+    found, expected = (isotonic_calibration_curve(x, random_state=0) for x in (scan, queries))
+    assert_same(found.confidence_interval, expected.confidence_interval, rtol=1e-6)
+    for method in ("monotone", "smooth"):
+        found, expected = (calibration_band(x, method=method) for x in (scan, queries))
+        np.testing.assert_allclose(found.low, expected.low, rtol=1e-6, atol=1e-7)
+        np.testing.assert_allclose(found.high, expected.high, rtol=1e-6, atol=1e-7)
+    # Groups matter here, or this test would say nothing.
+    found, apart = smooth_calibration_curve(scan), smooth_calibration_curve(scan, groups=False)
+    assert (apart.confidence_interval[1] != found.confidence_interval[1]).any()
+
+
 @pytest.mark.parametrize("few", [0, 50_000])
 def test_labels(few, monkeypatch):
     monkeypatch.setattr("sklearn_calib.metrics._binning._scanned._FEW", few)
@@ -319,7 +340,6 @@ def test_what_a_scan_cannot_do_says_what_to_do():
         lambda: calibration_error_interval(scan, method="bootstrap"),
         lambda: calibration_test(scan, statistic="binned", method="resampling"),
         lambda: calibration_test(grouped),
-        lambda: smooth_calibration_curve(grouped),
         lambda: adaptive_bin_calibration_error(scan, classes=["a"]),
     ):
         with pytest.raises(TypeError, match=hint):

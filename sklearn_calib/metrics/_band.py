@@ -314,7 +314,7 @@ def calibration_band(
         y_true, y_prob, classes=classes, groups=groups, sample_weight=sample_weight,
         pos_label=pos_label,
     )  # fmt: skip
-    ordered = sort_or_scan(queries, grouped=True)
+    ordered = sort_or_scan(queries, summed=True)
     if method != "smooth":
         q, low, high, fit = monotone_limits(ordered, level)
         band = CalibrationBand(q, low, high, fit, "monotone", level)

@@ -121,7 +121,7 @@ def gaussian_process_calibration_curve(
         y_true, y_prob, classes=classes, groups=groups, sample_weight=sample_weight,
         pos_label=pos_label,
     )  # fmt: skip
-    bins = grouped_bins(sort_or_scan(queries, grouped=True), _POINTS)
+    bins = grouped_bins(sort_or_scan(queries, summed=True), _POINTS)
     x, n = bins.x, np.minimum(bins.n, _MOST_COPIES)
     mean, sd, fitted = _laplace(
         x, n, bins.yes / bins.n, _default_kernel() if kernel is None else kernel

@@ -121,7 +121,7 @@ def isotonic_calibration_curve(
         y_true, y_prob, classes=classes, groups=groups, sample_weight=sample_weight,
         pos_label=pos_label,
     )  # fmt: skip
-    ordered = sort_or_scan(queries, grouped=True).apart()
+    ordered = sort_or_scan(queries, summed=True).apart()
     # Equal predictions get one value: pool them before the fit.
     runs = BinnedQueries(ordered, ordered.runs)
     fit = isotonic_regression(runs.prob_true, sample_weight=runs.weight, y_min=0.0, y_max=1.0)

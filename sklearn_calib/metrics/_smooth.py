@@ -99,7 +99,7 @@ def smooth_calibration_curve(
         y_true, y_prob, classes=classes, groups=groups, sample_weight=sample_weight,
         pos_label=pos_label,
     )  # fmt: skip
-    fit = smooth_fit(sort_or_scan(queries, grouped=True), chosen)
+    fit = smooth_fit(sort_or_scan(queries, summed=True), chosen)
     bins = fit.bins
     z = float(special.ndtri(0.5 + level / 2.0))
     # The fit to answers that are just as predicted says how chance would move it.

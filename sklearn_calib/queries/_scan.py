@@ -17,10 +17,10 @@ from sklearn_calib._validation import Array, RandomState, check_generator, check
 from sklearn_calib.queries._queries import Queries
 from sklearn_calib.queries._scan_dask import DaskSource, is_dask_array, is_dask_frame
 from sklearn_calib.queries._scan_sources import (
+    DatasetSource,
     FunctionSource,
     LabelSource,
     Source,
-    dataset_source,
     even_chunks,
     file_source,
 )
@@ -425,7 +425,7 @@ def _source(source: Any, columns: dict[str, str], pos_label: object) -> Source:
     if isinstance(source, (str, PathLike)):
         return file_source(source, columns, pos_label)
     if hasattr(source, "scanner") and hasattr(source, "schema"):
-        return dataset_source(source, columns, pos_label)
+        return DatasetSource(source, columns, pos_label)
     if isinstance(source, tuple) and len(source) == 2 and all(map(is_dask_array, source)):
         if len(columns) > 2:
             raise ValueError(

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from typing import Any
 
+from sklearn_calib._files import FileError
 from sklearn_calib.queries._queries import Queries
 from sklearn_calib.queries._scan_columns import QueryMaker
-from sklearn_calib.queries._scan_sources import Source, chunk_piece, even_chunks
+from sklearn_calib.queries._scan_sources import Source, chunk_piece, even_chunks, unreadable
 
 # Partial results that are put together at a time.
 _AT_A_TIME = 4
@@ -87,7 +88,34 @@ class DaskSource(Source):
 
         # Schedulers of this machine say which tasks are done; a cluster has a page for it.
         with Callback(posttask=done):
-            return parts[0].compute()
+            try:
+                return parts[0].compute()
+            except Exception as error:
+                placed = self._placed(error)
+                if placed is error:
+                    raise
+                raise placed from None
+
+    def _placed(self, error: Exception) -> Exception:
+        """Say which partition an error is about that Dask met before its rows were looked at."""
+        if isinstance(error, FileError) or not isinstance(error, (OSError, _arrow_error())):
+            return error
+        for number, part in enumerate(self._parts):
+            try:
+                for one in part if isinstance(part, tuple) else (part,):
+                    one.compute()
+            except Exception as found:
+                return unreadable(f"partition {number}", found)
+        return error
+
+
+def _arrow_error() -> type[Exception]:
+    try:
+        from pyarrow import ArrowException
+    except ImportError:
+        return OSError
+    error: type[Exception] = ArrowException
+    return error
 
 
 def _unknown(array: Any) -> bool:

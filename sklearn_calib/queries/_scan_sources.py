@@ -221,8 +221,8 @@ class ParquetSource(Source):
         for path in files:
             try:
                 opened = parquet.ParquetFile(path)
-            except (pyarrow.ArrowException, OSError) as error:
-                raise _unreadable(str(path), error) from None
+            except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
+                raise unreadable(str(path), error) from None
             with opened:
                 self._check_rows(path, opened.metadata.num_rows)
                 n_rows += opened.metadata.num_rows
@@ -265,9 +265,9 @@ class ParquetSource(Source):
                     while True:
                         try:
                             batch = next(batches, None)
-                        except (pyarrow.ArrowException, OSError) as error:
+                        except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
                             start = first + done
-                            raise _unreadable(
+                            raise unreadable(
                                 f"{where} (rows {start:,} to {first + rows - 1:,})", error
                             ) from None
                         if batch is None:
@@ -302,7 +302,8 @@ class ParquetSource(Source):
         return self._maker.queries(arrow_piece(columns, self.columns, place))
 
 
-def _unreadable(where: str, error: Exception) -> FileError:
+def unreadable(where: str, error: Exception) -> FileError:
+    """Return the error that says what cannot be read, and why."""
     lines = str(error).strip().splitlines()
     said = printable(lines[0])[:300] if lines else type(error).__name__
     return FileError(f"{where}: cannot be read: {said}")
@@ -325,14 +326,14 @@ class BatchSource(Source):
         import pyarrow
 
         done: dict[str, int] = {}
-        batches = self._batches(list(dict.fromkeys(self.columns.values())))
+        wanted = list(dict.fromkeys(self.columns.values()))
+        batches = self._batches(wanted)
         where = ""
         while True:
             try:
                 found = next(batches, None)
-            except (pyarrow.ArrowException, OSError) as error:
-                after = f"{where}, after row {done[where]:,}" if where else "the source"
-                raise _unreadable(after, error) from None
+            except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
+                raise self._unread(where, done.get(where, 0), wanted, error) from None
             if found is None:
                 return
             where, batch = found
@@ -342,24 +343,77 @@ class BatchSource(Source):
                 continue
 
             def place(row: int, where: str = where, start: int = start) -> str:
-                return f"{where}, row {start + row:,} of those read (counted from 0)"
+                return self._place(where, start + row)
 
             columns = {role: batch.column(name) for role, name in self.columns.items()}
             yield self._maker.queries(arrow_piece(columns, self.columns, place))
 
+    def _place(self, where: str, row: int) -> str:
+        """Say where a row is."""
+        return f"{where}, row {row:,} of those read (counted from 0)"
 
-def dataset_source(dataset: Any, columns: Mapping[str, str], pos_label: object) -> BatchSource:
-    """Return a pyarrow Dataset as a source; its filter and the choice of columns go to it."""
-    known = dataset.schema.names
-    for name in columns.values():
-        if name not in known:
-            raise FileError(f"the dataset has no column {name!r}; it has {listed(known)}.")
+    def _unread(self, where: str, row: int, wanted: list[str], error: Exception) -> FileError:
+        """Say what could not be read, after a row of a file."""
+        after = f"{where}, after row {row:,}" if where else self.where.removesuffix(": ")
+        return unreadable(after or "the source", error)
 
-    def batches(wanted: list[str]) -> Iterator[tuple[str, Any]]:
-        for tagged in dataset.scanner(columns=wanted, batch_size=BATCH).scan_batches():
+
+class DatasetSource(BatchSource):
+    """A pyarrow Dataset; its filter and the choice of columns go to it."""
+
+    def __init__(self, dataset: Any, columns: Mapping[str, str], pos_label: object) -> None:
+        known = dataset.schema.names
+        for name in columns.values():
+            if name not in known:
+                raise FileError(f"the dataset has no column {name!r}; it has {listed(known)}.")
+        self._dataset = dataset
+        super().__init__(self._tagged, columns, pos_label)
+
+    def _tagged(self, wanted: list[str]) -> Iterator[tuple[str, Any]]:
+        for tagged in self._dataset.scanner(columns=wanted, batch_size=BATCH).scan_batches():
             yield getattr(tagged.fragment, "path", "the dataset"), tagged.record_batch
 
-    return BatchSource(batches, columns, pos_label)
+    def _place(self, where: str, row: int) -> str:
+        filtered, files = self._files()
+        first = 0
+        # With a filter, rows of a file are left out, and it is not known which.
+        for group in () if filtered else files[where].row_groups if where in files else ():
+            if row < first + group.num_rows:
+                return f"{where}, row group {group.id}, row {row:,} of the file (counted from 0)"
+            first += group.num_rows
+        return super()._place(where, row)
+
+    def _unread(self, where: str, row: int, wanted: list[str], error: Exception) -> FileError:
+        import pyarrow
+
+        files = self._files()[1]
+        for path in list(files)[list(files).index(where) if where in files else 0 :]:
+            fragment, place, first = files[path], path, 0
+            try:
+                for group in fragment.row_groups:
+                    last = first + group.num_rows - 1
+                    place = f"{path}, row group {group.id} (rows {first:,} to {last:,})"
+                    part = fragment.subset(row_group_ids=[group.id], schema=self._dataset.schema)
+                    for _ in part.scanner(columns=wanted, batch_size=BATCH).to_batches():
+                        pass
+                    first = last + 1
+            except (pyarrow.ArrowException, OSError) as found:
+                return unreadable(place, found)
+        return super()._unread(where, row, wanted, error)
+
+    def _files(self) -> tuple[bool, dict[str, Any]]:
+        """Return whether there is a filter, and the Parquet files of the dataset."""
+        data = self._dataset
+        try:
+            filtered, found = False, list(data.get_fragments())
+        except ValueError:
+            # A filtered dataset does not tell its fragments.
+            filtered = True
+            found = [
+                data.format.make_fragment(path, filesystem=data.filesystem)
+                for path in getattr(data, "files", ())
+            ]
+        return filtered, {part.path: part for part in found if hasattr(part, "row_groups")}
 
 
 def csv_source(path: Path, columns: Mapping[str, str], pos_label: object) -> BatchSource:
@@ -392,7 +446,7 @@ def csv_source(path: Path, columns: Mapping[str, str], pos_label: object) -> Bat
         ) as reader:
             known = reader.schema.names
     except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise _unreadable(str(path), error) from None
+        raise unreadable(str(path), error) from None
     for name in columns.values():
         if name not in known:
             raise FileError(f"{path}: no column {name!r}; it has {listed(known)}.")

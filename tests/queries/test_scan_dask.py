@@ -78,6 +78,35 @@ def test_the_place_of_what_is_wrong():
         scan_queries(pair).collect()
 
 
+def test_a_partition_that_cannot_be_read_is_named(tmp_path):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    q = np.linspace(0.0, 1.0, 900)
+    path = tmp_path / "predictions.parquet"
+    pq.write_table(pa.table({"y_true": q > 0.5, "y_prob": q}), path, row_group_size=300)
+    start = pq.ParquetFile(path).metadata.row_group(2).column(1).data_page_offset
+    content = bytearray(path.read_bytes())
+    content[start : start + 400] = b"\xff" * 400
+    path.write_bytes(bytes(content))
+    frame = dd.read_parquet(str(path), split_row_groups=1)
+    with (
+        dask.config.set(scheduler="synchronous"),
+        pytest.raises(ValueError, match="partition 2: cannot be read"),
+    ):
+        calibration_error_interval(scan_queries(frame))
+
+
+@pytest.mark.parametrize("value", [None, float("nan"), 1.5])
+def test_a_late_fault_of_a_data_frame_has_a_place(value):
+    data = queries_of(laws(1000)["spread"]).to_frame()
+    data.loc[950, "y_prob"] = value
+    parts = dd.from_pandas(data, npartitions=10, sort=False)
+    with (
+        dask.config.set(scheduler="synchronous"),
+        pytest.raises(ValueError, match=r"partition 9, row 50 of it .*'y_prob' is"),
+    ):
+        calibration_error_interval(scan_queries(parts))
+
+
 def test_labels_that_differ_between_partitions():
     y = np.array([0, 1, 0, 1, -1, 1])
     pair = (da.from_array(y, chunks=2), da.from_array(np.full(6, 0.5), chunks=2))

@@ -128,14 +128,94 @@ def test_an_unknown_label_has_a_place(folder):
         scan_queries(folder / "late.parquet", **NAMES, pos_label="yes").collect()
 
 
-def test_a_corrupt_row_group_has_a_place(folder):
-    path = folder / "part-1.parquet"
-    start = pq.ParquetFile(path).metadata.row_group(2).column(1).data_page_offset
+def corrupt(path, row_group):
+    """Write over a page of a Parquet file."""
+    start = pq.ParquetFile(path).metadata.row_group(row_group).column(1).data_page_offset
     content = bytearray(path.read_bytes())
     content[start : start + 400] = b"\xff" * 400
     path.write_bytes(bytes(content))
+
+
+def test_a_corrupt_row_group_has_a_place(folder):
+    corrupt(folder / "part-1.parquet", row_group=2)
     with pytest.raises(ValueError, match=r"part-1\.parquet, row group 2 \(rows 600 to 899\)"):
         calibration_bins(scan_queries(folder, **NAMES))
+
+
+WRONG = {
+    "null": ("score", None, "'score' is null"),
+    "outside": ("score", 1.5, r"'score' is 1\.5: a probability in \[0, 1\] is needed"),
+    "not a number": ("score", float("nan"), r"'score' is missing \(NaN\)"),
+    "unknown label": ("answer", "perhaps", "'answer' is 'perhaps'"),
+}
+
+
+def wrong_table(kind):
+    """Return a column each of answers and predictions, and what is wrong in row 2950."""
+    data = table()
+    name, value, message = WRONG[kind]
+    columns = {
+        "answer": np.where(data["answer"], "yes", "no").astype(object),
+        "score": data["score"],
+    }
+    columns = {key: list(values) for key, values in columns.items()}
+    columns[name][2950] = value
+    return pa.table(columns), message
+
+
+def sources_of(whole, folder):
+    """Yield sources of a table, and where they say that row 2950 is."""
+    from pyarrow import csv, dataset
+
+    pq.write_table(whole, folder / "whole.parquet", row_group_size=300)
+    place = r"whole\.parquet, row group 9, row 2,950 of the file"
+    yield folder / "whole.parquet", place
+    parts = folder / "parts"
+    parts.mkdir()
+    for number in range(3):
+        part = whole.slice(1000 * number, 1000)
+        pq.write_table(part, parts / f"part-{number}.parquet", row_group_size=300)
+    place = r"part-2\.parquet, row group 3, row 950 of the file"
+    yield parts, place
+    yield str(parts / "part-*.parquet"), place
+    data = dataset.dataset(parts)
+    yield data, place
+    kept = data.filter(dataset.field("answer").is_valid())
+    yield kept, r"part-2\.parquet, row 950 of those read"
+    if whole["score"].null_count == 0 and not np.isnan(whole["score"]).any():
+        csv.write_csv(whole, folder / "whole.csv")
+        yield folder / "whole.csv", r"whole\.csv, row 2,950 of those read"
+    yield lambda: iter(whole.to_batches(1000)), r"chunk 2, row 950 of it"
+
+
+@pytest.mark.parametrize("kind", list(WRONG))
+def test_a_late_fault_has_a_place_in_every_source(tmp_path, kind, monkeypatch):
+    monkeypatch.setattr(_scan_sources, "BATCH", 64)
+    whole, message = wrong_table(kind)
+    for source, place in sources_of(whole, tmp_path):
+        scan = scan_queries(source, **NAMES, pos_label="yes")
+        with pytest.raises(ValueError, match=rf"{place}.*{message}"):
+            calibration_bins(scan)
+
+
+def test_a_null_in_a_csv_file_has_a_place(tmp_path):
+    lines = [f"{number % 2},{number / 3000}" for number in range(3000)]
+    lines[2950] = "1,"
+    path = tmp_path / "predictions.csv"
+    path.write_text("\n".join(["answer,score", *lines]))
+    with pytest.raises(ValueError, match=r"predictions\.csv, row 2,950 of those read.*is null"):
+        calibration_bins(scan_queries(path, **NAMES))
+
+
+def test_a_corrupt_row_group_of_a_dataset_has_a_place(folder):
+    from pyarrow import dataset
+
+    corrupt(folder / "part-1.parquet", row_group=2)
+    data = dataset.dataset(str(folder), format="parquet")
+    for source in (data, data.filter(dataset.field("score") > 0.01)):
+        message = r"part-1\.parquet, row group 2 \(rows 600 to 899\): cannot be read"
+        with pytest.raises(ValueError, match=message):
+            calibration_bins(scan_queries(source, **NAMES))
 
 
 def test_files_that_cannot_be_read(tmp_path):
@@ -208,6 +288,7 @@ def refused(path, message):
         ("a.csv", b"c," * 400_000 + b"y,p\n1,1\n", r"a\.csv, line 1: 400,002 columns; .* 20,000"),
         ("a.tsv", b"\t" * 500_000 + b"y\tp\n", r"a\.tsv, line 1: 500,002 columns"),
         ("a.csv", b"y,p\n", r"a\.csv: The scan has no rows"),
+        ("a.csv", b"y,p\n1,\x80" + b"7" * 5000 + b"\n", r"a\.csv, row 0 .* hold numbers only"),
         ("a.csv", ("n" * 400_000 + ",p\n1,0.5\n").encode(), r"a\.csv: no column 'y'; it has 'nn"),
     ],
 )
@@ -305,3 +386,12 @@ def test_a_small_parquet_file_of_very_many_rows(tmp_path):
         read_columns(path, ["y"])
     ds = pytest.importorskip("pyarrow.dataset")
     assert scan_queries(ds.dataset(path), y_true="y", y_prob="p") is not None
+
+
+def test_names_of_columns_that_are_not_utf8(tmp_path):
+    path = tmp_path / "a.parquet"
+    parquet(path, y=[0, 1], p=[0.5, 0.5], another=[1, 2])
+    path.write_bytes(path.read_bytes().replace(b"another", b"\x80nother"))
+    refused(path, r"a\.parquet: cannot be read: 'utf-8' codec")
+    with pytest.raises(ValueError, match=r"a\.parquet: cannot be read: 'utf-8' codec"):
+        read_columns(path, ["y"])

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -67,14 +67,20 @@ class ScannedQueries(SortedQueries):
     """Queries of a scan: rows that stand for many queries each."""
 
     reader: ScanReader | None = None
+    scan: QueryScan | None = None
+
+    @property
+    def grouped(self) -> bool:
+        """Whether queries of one group may depend on each other: sums of groups can be read."""
+        return self.scan is not None
 
     def resolved(self, *rules: Rule) -> SortedQueries:
         """Return the same queries, known well enough for these rules to cut them exactly."""
-        return self if self.reader is None else self.reader.resolved(rules)
+        return self if self.reader is None else replace(self.reader.resolved(rules), scan=self.scan)
 
     def apart(self) -> SortedQueries:
         """Return the same queries in lumps as small as they were read."""
-        return self if self.reader is None else self.reader.apart()
+        return self if self.reader is None else replace(self.reader.apart(), scan=self.scan)
 
 
 class ScanReader:
@@ -496,22 +502,28 @@ def _bits(scan: QueryScan, fine: bool) -> int:
 
 
 def sort_or_scan(
-    queries: Queries | QueryScan, *, grouped: bool = False, fine: bool = False
+    queries: Queries | QueryScan,
+    *,
+    grouped: bool = False,
+    summed: bool = False,
+    fine: bool = False,
 ) -> SortedQueries:
     """Return queries in order of prediction, in memory or from a scan.
 
-    `grouped` says that their groups are needed, where they have some, and `fine`
-    that they will be cut into very many bins.
+    `grouped` says that their groups are needed, where they have some, `summed` that
+    sums of the groups in bins will do, and `fine` that there will be very many bins.
     """
     if isinstance(queries, Queries):
-        return sort_queries(queries, units=queries.units if grouped else None)
+        return sort_queries(queries, units=queries.units if grouped or summed else None)
     if grouped and queries.grouped:
         raise TypeError(
-            "This function needs all groups at once, and does not take a scan with groups. Pass "
-            "groups=False to take the queries as independent, scan.sample(100_000) for some of "
-            "them, or scan.collect() where all of them fit into memory."
+            "This test draws the answers of whole groups, and does not take a scan with groups. "
+            "Pass groups=False to take the queries as independent, scan.sample(100_000) for some "
+            "of them, or scan.collect() where all of them fit into memory; the interval and its "
+            "p-value (statistic='binned') take groups of any number."
         )
-    return reader_of(queries, fine=fine).ordered
+    ordered = reader_of(queries, fine=fine).ordered
+    return replace(ordered, scan=queries) if summed and queries.grouped else ordered
 
 
 class _LabelSums:

@@ -81,6 +81,11 @@ class SortedQueries:
     unit: Array | None = None
     pool: Pool | None = None
 
+    @property
+    def grouped(self) -> bool:
+        """Whether queries of one group may depend on each other."""
+        return self.unit is not None
+
     def __len__(self) -> int:
         return len(self.q) if self.pool is None else int(self.pool.run_counts[-1])
 

@@ -13,7 +13,9 @@ from scipy import sparse, special
 from sklearn_calib._validation import Array
 from sklearn_calib.metrics._binning._binned import BinnedQueries, cut
 from sklearn_calib.metrics._binning._rules import Fine
+from sklearn_calib.metrics._binning._scanned import ScannedQueries
 from sklearn_calib.metrics._binning._sorted import SortedQueries
+from sklearn_calib.metrics._inference._scanned_groups import group_sums_of_scan
 from sklearn_calib.queries._numbered import numbered
 
 # Log-odds are kept within those of one in a million.
@@ -70,16 +72,16 @@ class FineBins:
         """Return the bins with fewer queries, as groups make them worth less."""
         return replace(self, n=self.n / inflation)
 
-    def group_inflation(self, unit: Array, fit: Array, bandwidth: float) -> Array:
+    def group_inflation(self, fit: Array, bandwidth: float) -> Array:
         """Return by how much groups inflate the variance of a local mean at each bin.
 
-        `unit` has the group of each query, `fit` a frequency at each bin, from
-        which the residuals are taken, and `bandwidth` is that of the local means.
+        `fit` has a frequency at each bin, from which the residuals are taken, and
+        `bandwidth` is that of the local means.
         """
         distance = (self.x[None, :] - self.x[:, None]) / bandwidth
         kernel = np.exp(-0.5 * np.square(distance))
-        own = np.square(kernel) @ self.binned.sum(np.square(residuals(self.binned, fit)))
-        return inflation(group_sums(self.binned, unit, fit), lambda part: part @ kernel.T, own)
+        own = np.square(kernel) @ own_squares(self.binned, fit)
+        return inflation(group_sums(self.binned, fit), lambda part: part @ kernel.T, own)
 
 
 def log_odds(q: Array) -> Array:
@@ -93,17 +95,26 @@ def fine_bins(queries: SortedQueries, most: int) -> FineBins:
     return FineBins(binned, binned.effective_count)
 
 
-def residuals(binned: BinnedQueries, fit: Array) -> Array:
-    """Return weight times answer minus the frequency that was fitted to its bin."""
-    return binned.queries.weights * (binned.queries.y - binned.of_queries(fit))
+def own_squares(binned: BinnedQueries, fit: Array) -> Array:
+    """Return the sum of squares, in each bin, of residuals from the frequency fitted to it."""
+    away = binned.queries.y - binned.of_queries(fit)
+    return binned.total(2, lambda q: np.square(away))
 
 
-def group_sums(binned: BinnedQueries, unit: Array, fit: Array) -> sparse.csr_array:
+def group_sums(binned: BinnedQueries, fit: Array) -> sparse.csr_array:
     """Return the sum of the residuals of each group in each bin."""
-    group = numbered(unit)
+    queries = binned.queries
+    if isinstance(queries, ScannedQueries) and queries.scan is not None:
+        found = group_sums_of_scan(queries.scan, binned.high)
+        shape = (found.n_units, len(binned))
+        values = found.yes - fit[found.bin] * found.weight
+        return sparse.coo_array((values, (found.unit, found.bin)), shape=shape).tocsr()
+    assert queries.unit is not None
+    group = numbered(queries.unit)
     column = np.repeat(np.arange(len(binned)), binned.count)
     shape = (int(group.max()) + 1, len(binned))
-    return sparse.coo_array((residuals(binned, fit), (group, column)), shape=shape).tocsr()
+    values = queries.weights * (queries.y - binned.of_queries(fit))
+    return sparse.coo_array((values, (group, column)), shape=shape).tocsr()
 
 
 def inflation(sums: sparse.csr_array, combine: Callable[[Array], Array], own: Array) -> Array:

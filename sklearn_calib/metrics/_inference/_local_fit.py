@@ -186,28 +186,28 @@ class SmoothFit:
 def smooth_fit(queries: SortedQueries, bandwidth: float | None = None) -> SmoothFit:
     """Fit the smooth curve and its corrected version; groups make queries count for less."""
     all_bins = bins = fine_bins(queries, MOST_POINTS)
-    if queries.unit is not None:
-        bins = _deflate(all_bins, queries.unit, bins.spread)
+    if queries.grouped:
+        bins = _deflate(all_bins, bins.spread)
     h = choose_bandwidth(bins) if bandwidth is None else bandwidth
     narrow = min(h * _NARROWING, _WIDEST)
-    if queries.unit is not None:
-        bins = _deflate(all_bins, queries.unit, narrow)
+    if queries.grouped:
+        bins = _deflate(all_bins, narrow)
     curve = local_logistic(bins.x, bins.n, bins.yes, h, 1)
     corrected = local_logistic(bins.x, bins.n, bins.yes, narrow, 2, curve.g)
     return SmoothFit(bins, curve, corrected, h)
 
 
-def _deflate(bins: FineBins, unit: Array, bandwidth: float) -> FineBins:
+def _deflate(bins: FineBins, bandwidth: float) -> FineBins:
     pilot = local_logistic(bins.x, bins.n, bins.yes, max(bandwidth, bins.spread), 1)
-    return bins.deflated(bins.group_inflation(unit, pilot.p, bandwidth))
+    return bins.deflated(bins.group_inflation(pilot.p, bandwidth))
 
 
 def grouped_bins(queries: SortedQueries, most: int) -> FineBins:
     """Return fine bins whose numbers are deflated by the dependence within groups."""
     bins = fine_bins(queries, most)
-    if queries.unit is None:
+    if not queries.grouped:
         return bins
-    return _deflate(bins, queries.unit, min(bins.spread, _WIDEST))
+    return _deflate(bins, min(bins.spread, _WIDEST))
 
 
 def odds_limits(

@@ -23,7 +23,7 @@ from sklearn_calib.metrics._binning._binned import BinnedQueries, cut
 from sklearn_calib.metrics._binning._rules import Fine
 from sklearn_calib.metrics._binning._sizes import n_effective
 from sklearn_calib.metrics._binning._sorted import SortedQueries
-from sklearn_calib.metrics._inference._fine_bins import group_sums, inflation, residuals
+from sklearn_calib.metrics._inference._fine_bins import group_sums, inflation, own_squares
 
 # Blocks per cube root of the number of queries, and the most; the width hardly depends on them.
 _BLOCKS, _MOST_BLOCKS = 5.0, 400
@@ -58,9 +58,9 @@ def monotone_limits(queries: SortedQueries, level: float) -> tuple[Array, Array,
     share = np.clip(add(blocks.weight * blocks.prob_true) / weight, 0.0, 1.0)
     number = np.where(some, weight if queries.whole_weights else np.square(weight) / square, 0.0)
     number = np.minimum(number, _MOST_COPIES)
-    if queries.unit is not None:
-        own = add(blocks.sum(np.square(residuals(blocks, fit))))
-        number = number / inflation(group_sums(blocks, queries.unit, fit), add, own)
+    if queries.grouped:
+        own = add(own_squares(blocks, fit))
+        number = number / inflation(group_sums(blocks, fit), add, own)
     tail = _tail(np.sqrt(blocks.squared_weight), first, last, level)
     low, high = _exact_limits(share * number, number, tail)
     lower, upper = np.zeros(m), np.ones(m)

@@ -20,7 +20,7 @@ from sklearn_calib.queries._scan import QueryScan
 
 
 class _GroupCells:
-    """Sums of weight and of weighted residuals for each group and bin: a reduction.
+    """Sums of weight, of weighted residuals and answers for each group and bin: a reduction.
 
     `high` is the largest prediction of each bin.
     """
@@ -30,7 +30,7 @@ class _GroupCells:
         self.codes: dict[Any, int] = {}
         self.content = np.zeros((2, 0), dtype=np.uint64)
         self.key = np.empty(0, dtype=np.int64)
-        self.sums = np.zeros((2, 0))
+        self.sums = np.zeros((3, 0))
         self._waiting: list[tuple[Array, Array]] = []
         self._held = 0
 
@@ -48,7 +48,7 @@ class _GroupCells:
         bins = np.searchsorted(self.high, q[used])
         self._put(
             code[used] * len(self.high) + bins,
-            np.stack((weight[used] * (y[used] - q[used]), weight[used])),
+            np.stack((weight[used] * (y[used] - q[used]), weight[used], weight[used] * y[used])),
         )
 
     def _number(self, names: list[Any]) -> Array:
@@ -101,8 +101,8 @@ class GroupSums:
     ----------
     unit, bin : ndarray of int of shape (n_cells,)
         Group and bin of each cell, in order of the bins.
-    residual, weight : ndarray of shape (n_cells,)
-        Sum of weighted residuals, and of weights.
+    residual, weight, yes : ndarray of shape (n_cells,)
+        Sum of weighted residuals, of weights, and of the weights of answers that are yes.
     n_units : int
         Number of groups.
     """
@@ -111,6 +111,7 @@ class GroupSums:
     bin: Array
     residual: Array
     weight: Array
+    yes: Array
     n_units: int
 
     def distinct(self, n_bins: int) -> Any:
@@ -121,8 +122,10 @@ class GroupSums:
     def joined(self, part: Array) -> GroupSums:
         """Return the sums where each bin belongs to a part, numbered in order."""
         key = part[self.bin] * self.n_units + self.unit
-        key, sums = _added_up(key, np.stack((self.residual, self.weight)))
-        return GroupSums(key % self.n_units, key // self.n_units, sums[0], sums[1], self.n_units)
+        key, sums = _added_up(key, np.stack((self.residual, self.weight, self.yes)))
+        residual, weight, yes = sums
+        unit, cell = key % self.n_units, key // self.n_units
+        return GroupSums(unit, cell, residual, weight, yes, self.n_units)
 
     def form(self, n_bins: int) -> PairForm:
         """Return the debiased error as a sum over pairs of groups."""
@@ -136,6 +139,16 @@ def group_sums_of_scan(scan: QueryScan, high: Array, *, by_name: bool = False) -
     Groups are numbered by what they hold, so that their names do not matter, or
     `by_name`, so that those of two scans are the same.
     """
+    # The same bins may be asked for several times.
+    known: dict[Any, GroupSums] = scan._cache.setdefault("groups", {})
+    key = (by_name, high.tobytes())
+    if key not in known:
+        known.clear()
+        known[key] = _read(scan, high, by_name)
+    return known[key]
+
+
+def _read(scan: QueryScan, high: Array, by_name: bool) -> GroupSums:
     found: _GroupCells = scan._reduce(partial(_GroupCells, high), "sums of groups")
     found.settle()
     scan._cache["n_groups"] = len(found.codes)
@@ -145,5 +158,5 @@ def group_sums_of_scan(scan: QueryScan, high: Array, *, by_name: bool = False) -
         place = np.unique(np.array(list(found.codes)), return_inverse=True)[1]
     unit, cell = place[found.key // n_bins], found.key % n_bins
     order = np.lexsort((unit, cell))
-    residual, weight = found.sums[:, order]
-    return GroupSums(unit[order], cell[order], residual, weight, len(found.codes))
+    residual, weight, yes = found.sums[:, order]
+    return GroupSums(unit[order], cell[order], residual, weight, yes, len(found.codes))

@@ -14,7 +14,7 @@ from sklearn_calib.metrics._inference._fine_bins import (
     group_sums,
     inflation,
     log_odds,
-    residuals,
+    own_squares,
 )
 
 
@@ -68,15 +68,15 @@ def test_spread_of_one_prediction_is_one():
     assert bins.spread == 1.0
 
 
-def test_residuals_and_group_sums():
+def test_own_squares_and_group_sums():
     sample = make_queries(400, group_size=8, random_state=2)
     queries = ordered(sample.queries)
     bins = fine_bins(queries, 7)
     fit = np.linspace(0.1, 0.9, len(bins))
-    rest = residuals(bins.binned, fit)
     column = np.repeat(np.arange(len(bins)), bins.binned.count)
-    np.testing.assert_allclose(rest, queries.y - fit[column])
-    sums = group_sums(bins.binned, queries.unit, fit).toarray()
+    rest = queries.y - fit[column]
+    np.testing.assert_allclose(own_squares(bins.binned, fit), np.bincount(column, rest**2))
+    sums = group_sums(bins.binned, fit).toarray()
     assert sums.shape == (50, len(bins))
     for unit in (0, 17, 49):
         for bin_ in range(len(bins)):
@@ -105,14 +105,14 @@ def test_copies_in_groups_inflate_by_their_number():
     )
     queries = ordered(five)
     bins = fine_bins(queries, 30)
-    factor = bins.group_inflation(queries.unit, bins.yes / bins.n, bins.spread)
+    factor = bins.group_inflation(bins.yes / bins.n, bins.spread)
     # Five copies are worth one query; a standard error is added on top.
     assert (factor > 4.5).all()
     assert np.median(factor) < 6.0
     np.testing.assert_allclose(bins.deflated(factor).n, bins.n / factor)
     # And queries that are groups of their own are worth what they are.
-    single = sort_queries(sample.queries)
+    single = sort_queries(sample.queries, units=np.arange(2000))
     alone = fine_bins(single, 30)
-    factor = alone.group_inflation(np.arange(2000), alone.yes / alone.n, alone.spread)
+    factor = alone.group_inflation(alone.yes / alone.n, alone.spread)
     assert (factor >= 1.0).all()
     assert np.median(factor) < 1.2
