@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sklearn_calib.explore._tree import Tree
+from sklearn_calib.explore._tree import MOST_STEPS, Tree
 
 __all__ = ["REASONS", "doubts"]
 
@@ -70,9 +70,8 @@ def doubts(tree: Tree, event: int) -> frozenset[str]:
         Empty for what the text simply states.
     """
     found: set[str] = set()
-    token, seen = event, set[int]()
-    while token not in seen:
-        seen.add(token)
+    token = event
+    for _ in range(MOST_STEPS):
         found |= _own(tree, token)
         above, relation = tree.heads[token], tree.relations[token]
         if above < 0:
@@ -89,6 +88,8 @@ def doubts(tree: Tree, event: int) -> frozenset[str]:
 
 def _own(tree: Tree, token: int) -> set[str]:
     """Return the doubts that the dependents of a token express."""
+    if token in tree.own_doubts:
+        return tree.own_doubts[token]
     found: set[str] = set()
     marks = tree.marks(token)
     if marks & _NEGATIVE_MARKS:
@@ -103,6 +104,7 @@ def _own(tree: Tree, token: int) -> set[str]:
             found.add("modal")
         elif relation == "advcl" and tree.marks(child) & _IF:  # "would attack if ..."
             found.add("conditional")
+    tree.own_doubts[token] = found
     return found
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from sklearn_calib.explore._tree import Tree
+from sklearn_calib.explore._tree import MOST_STEPS, Tree
 
 __all__ = ["Deed", "DeedPatterns"]
 
@@ -165,9 +165,9 @@ class DeedPatterns:
 
         "ordered the army to attack"; "the army was ordered to attack"; "hopes to try to attack".
         """
-        seen = set()
-        while verb >= 0 and verb not in seen:
-            seen.add(verb)
+        for _ in range(MOST_STEPS):
+            if verb < 0:
+                break
             found = tree.children(verb, ("obj", "iobj")) if of_object else []
             found = found or tree.children(verb, self.subjects | {"nsubj:pass"})
             if found or tree.relations[verb] not in ("xcomp", "conj", "advcl"):

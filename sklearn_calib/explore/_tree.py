@@ -8,7 +8,10 @@ from functools import cached_property
 
 from sklearn_calib.coref import Document
 
-__all__ = ["Tree"]
+__all__ = ["MOST_STEPS", "Tree"]
+
+# How far a walk goes: no sentence joins or nests more words, and a hostile parse may.
+MOST_STEPS = 100
 
 _PASSIVE = re.compile(":pass$")
 _SUBJECT = re.compile("subj")
@@ -27,6 +30,8 @@ class Tree:
         The head of each token; -1 for a root.
     upos : list of str or None
         Parts of speech.
+    own_doubts : dict of int to set of str
+        What is known already of what the dependents of a token express.
     """
 
     def __init__(self, document: Document) -> None:
@@ -34,6 +39,7 @@ class Tree:
         self.lemmas: list[str] = [lemma.casefold() for lemma in document.lemmas]
         self.relations: list[str] = document.relations.tolist()
         self.heads: list[int] = document.heads.tolist()
+        self.own_doubts: dict[int, set[str]] = {}
         self.upos: list[str] | None = None if document.upos is None else document.upos.tolist()
 
     @cached_property
@@ -62,9 +68,9 @@ class Tree:
 
     def first_conjunct(self, token: int) -> int:
         """Return the first of the tokens that are joined with a token by "and"."""
-        seen = set()
-        while self.relations[token] == "conj" and self.heads[token] >= 0 and token not in seen:
-            seen.add(token)
+        for _ in range(MOST_STEPS):
+            if self.relations[token] != "conj" or self.heads[token] < 0:
+                break
             token = self.heads[token]
         return token
 
@@ -72,7 +78,17 @@ class Tree:
         """Return a token and all that are joined to it by "and"."""
         found = [token]
         for one in found:  # which grows meanwhile
-            found += [child for child in self.children(one, ("conj",)) if child not in found]
+            found += self._joined.get(one, [])
+            if len(found) > MOST_STEPS:
+                return found[:MOST_STEPS]
+        return found
+
+    @cached_property
+    def _joined(self) -> dict[int, list[int]]:
+        found: dict[int, list[int]] = {}
+        for token, head in enumerate(self.heads):
+            if self.relations[token] == "conj":
+                found.setdefault(head, []).append(token)
         return found
 
     def has_subject(self, verb: int) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_calib._files import FileError, shortened
+from sklearn_calib._results import printable
 from sklearn_calib._validation import Array, is_missing, text_array
 from sklearn_calib.queries._queries import Queries
 
@@ -85,7 +86,8 @@ class QueryMaker:
         try:
             return np.ascontiguousarray(array, dtype=np.float64)
         except (TypeError, ValueError) as error:
-            raise self._fail(role, piece, 0, f"must hold numbers only: {error}.") from None
+            said = printable(str(error))[:200]
+            raise self._fail(role, piece, 0, f"must hold numbers only: {said}.") from None
 
     def _probabilities(self, column: Any, piece: Piece) -> Array:
         q = self._numbers(column, "y_prob", piece)

@@ -203,7 +203,7 @@ def _read_parquet(path: Path, names: list[str]) -> dict[str, list[Any]]:
         texts = text_columns(path, schema, about, names)
         with parquet.ParquetFile(path, read_dictionary=texts) as file:
             table = file.read(columns=names)
-    except (ArrowException, OSError) as error:
+    except (ArrowException, OSError, UnicodeDecodeError) as error:
         said = printable(str(error).splitlines()[0])[:300]
         raise FileError(f"{path.name}: cannot be read: {said}") from None
     if table.num_rows == 0:

@@ -1,7 +1,12 @@
 """A parse as rules walk it."""
 
-from sklearn_calib.explore._tree import Tree
+import pytest
+
+from sklearn_calib.coref import Document
+from sklearn_calib.explore import AgentRule, country_lexicon
+from sklearn_calib.explore._tree import MOST_STEPS, Tree
 from tests.explore.parses import parse
+from tests.limits import within_limits
 
 TREE = Tree(
     parse(
@@ -36,3 +41,18 @@ def test_subjects_and_voices():
     infinitive = Tree(parse("to/to/PART/2/mark attack/attack/VERB/0/root", []))
     assert infinitive.is_infinitive(1)
     assert not infinitive.is_passive(1)
+
+
+@pytest.mark.parametrize("head", [lambda i: i - 1, lambda i: -1 if i == 0 else 0])
+def test_thousands_of_words_that_are_joined(head):
+    n = 4000
+    words = [("they", "attack", "Iraq")[i % 3] for i in range(n)]
+    joined = Document(
+        "joined", words, lemmas=words, heads=[head(i) for i in range(n)],
+        relations=["root", *["conj"] * (n - 1)], mentions=[(i, i + 1) for i in range(0, n, 3)],
+    )  # fmt: skip
+    tree = Tree(joined)
+    assert len(tree.with_conjuncts(0)) == MOST_STEPS
+    rule = AgentRule(country_lexicon(), exclude=("negated", "modal"), conjuncts=True, control=True)
+    with within_limits():
+        rule.bind(joined)

@@ -288,6 +288,8 @@ def refused(path, message):
         ("a.csv", b"c," * 400_000 + b"y,p\n1,1\n", r"a\.csv, line 1: 400,002 columns; .* 20,000"),
         ("a.tsv", b"\t" * 500_000 + b"y\tp\n", r"a\.tsv, line 1: 500,002 columns"),
         ("a.csv", b"y,p\n", r"a\.csv: The scan has no rows"),
+        ("a.csv", "y,p\n\u06dd\n".encode(), r"a\.csv: cannot be read: .*got 1: \\u06dd"),
+        ("a.csv", b"y,p\n1,\x80" + b"7" * 5000 + b"\n", r"a\.csv, row 0 .* hold numbers only"),
         ("a.csv", ("n" * 400_000 + ",p\n1,0.5\n").encode(), r"a\.csv: no column 'y'; it has 'nn"),
     ],
 )
@@ -385,3 +387,12 @@ def test_a_small_parquet_file_of_very_many_rows(tmp_path):
         read_columns(path, ["y"])
     ds = pytest.importorskip("pyarrow.dataset")
     assert scan_queries(ds.dataset(path), y_true="y", y_prob="p") is not None
+
+
+def test_names_of_columns_that_are_not_utf8(tmp_path):
+    path = tmp_path / "a.parquet"
+    parquet(path, y=[0, 1], p=[0.5, 0.5], another=[1, 2])
+    path.write_bytes(path.read_bytes().replace(b"another", b"\x80nother"))
+    refused(path, r"a\.parquet: cannot be read: 'utf-8' codec")
+    with pytest.raises(ValueError, match=r"a\.parquet: cannot be read: 'utf-8' codec"):
+        read_columns(path, ["y"])

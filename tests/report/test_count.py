@@ -97,7 +97,7 @@ def test_folder_of_texts(pipeline_folder, tmp_path, capsys):
         (folder / f"{day}.txt").write_text(text)
     assert run(folder, "--spacy", pipeline_folder, "--model", "none", "--quiet") == 0
     lines = capsys.readouterr().out.splitlines()[1:3]  # between the header and a note
-    assert [line.split()[::5] for line in lines] == [["2006-Q3", "1.0000"]] * 2
+    assert [line.split()[::5] for line in lines] == [["2006-Q3", "1"]] * 2
     assert [line.split()[-1] for line in lines] == ["4", "4"]
 
 
