@@ -14,7 +14,6 @@ from typing import Any, Protocol
 import numpy as np
 
 from sklearn_calib._files import FileError, expansion_limit, listed, shortened
-from sklearn_calib._results import printable
 from sklearn_calib._validation import text_array
 from sklearn_calib.queries._queries import Queries
 from sklearn_calib.queries._scan_columns import Coded, Piece, QueryMaker
@@ -305,7 +304,9 @@ class ParquetSource(Source):
 def unreadable(where: str, error: Exception) -> FileError:
     """Return the error that says what cannot be read, and why."""
     lines = str(error).strip().splitlines()
-    said = printable(lines[0])[:300] if lines else type(error).__name__
+    said = lines[0][:300] if lines else type(error).__name__
+    # It may quote the file, and characters that cannot be seen.
+    said = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in said)
     return FileError(f"{where}: cannot be read: {said}")
 
 

@@ -288,6 +288,7 @@ def refused(path, message):
         ("a.csv", b"c," * 400_000 + b"y,p\n1,1\n", r"a\.csv, line 1: 400,002 columns; .* 20,000"),
         ("a.tsv", b"\t" * 500_000 + b"y\tp\n", r"a\.tsv, line 1: 500,002 columns"),
         ("a.csv", b"y,p\n", r"a\.csv: The scan has no rows"),
+        ("a.csv", "y,p\n\u06dd\n".encode(), r"a\.csv: cannot be read: .*got 1: \\u06dd"),
         ("a.csv", b"y,p\n1,\x80" + b"7" * 5000 + b"\n", r"a\.csv, row 0 .* hold numbers only"),
         ("a.csv", ("n" * 400_000 + ",p\n1,0.5\n").encode(), r"a\.csv: no column 'y'; it has 'nn"),
     ],
