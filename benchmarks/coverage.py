@@ -18,7 +18,6 @@ import json
 import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -186,7 +185,6 @@ def surprised_units(cell: dict[str, Any]) -> float:
     return found
 
 
-@cache
 def true_error(law: str, truth: str) -> float:
     q = LAWS[law](np.random.default_rng(7), 1_000_000)
     return float(np.sqrt(np.mean(np.square(TRUTHS[truth](q) - q))))
@@ -293,6 +291,7 @@ def main() -> None:
     parser.add_argument("--replications", type=int, default=250)
     parser.add_argument("--n-jobs", type=int, default=2)
     parser.add_argument("--only", default="", help="variants whose name begins so")
+    parser.add_argument("--law", default="", help="laws whose name begins so")
     parser.add_argument(
         "--again", type=float, default=None, help="only cells below it in --out, with fresh samples"
     )
@@ -309,9 +308,13 @@ def main() -> None:
 
     start = time.perf_counter()
     every = list(cells(arguments.quick))
-    todo = [cell for cell in every if cell["variant"].startswith(arguments.only)]
+    todo = [
+        cell
+        for cell in every
+        if cell["variant"].startswith(arguments.only) and cell["law"].startswith(arguments.law)
+    ]
     kept: list[dict[str, Any]] = []
-    if (arguments.only or arguments.again or arguments.ours) and arguments.out:
+    if (arguments.only or arguments.law or arguments.again or arguments.ours) and arguments.out:
         kept = json.loads(arguments.out.read_text())
     stages: Sequence[int] = (0, 1)
     if arguments.again:

@@ -132,10 +132,10 @@ FIGURES = [
      partial(code, LAW, "_RESAMPLES", 999)),
     ("scans", "with at most 50,000 rows is measured in memory",
      partial(code, SCANNED, "_FEW", 50_000)),
-    ("scans", "eight bytes for each of up to 16 million rows at a time",
-     partial(code, SCANNED, "_MOST_HELD", 16_000_000)),
-    ("scans", "up to 16 million rows at the edges of bins",
-     partial(code, SCANNED, "_MOST_HELD", 16_000_000)),
+    ("scans", "eight bytes for each of up to 24 million rows at a time",
+     partial(code, SCANNED, "_MOST_HELD", 24_000_000)),
+    ("scans", "up to 24 million rows at the edges of bins",
+     partial(code, SCANNED, "_MOST_HELD", 24_000_000)),
     ("scans", "make up to 4,096 bins",
      partial(code, "metrics._binning._sizes", "MOST_SCANNED", 4096)),
     ("datasets", "A packed file may expand to 64 MB",
@@ -175,11 +175,7 @@ GIVEN = {
     "reading_a_curve": ["so that 0.001, 0.01 and 0.1 are about equally far apart"],
     "recalibration": ["scikit-learn 1.8 or newer"],
     "report": ["3,000 messages from 300 documents", "in 95 of 100 samples", "0.95 by default"],
-    "scans": [
-        "There are 16,384 of them",
-        # It follows from the number of bins and of queries in a bucket.
-        "16 million rows are passed at about 400 million rows",
-    ],
+    "scans": ["There are 16,384 of them"],
     "taggers": ["With 50 tags there are 2,500 pairs"],
     "testing": [
         "up to 20,000 queries where predictions are spread out", "the first 1, 2, 4, up to 32",

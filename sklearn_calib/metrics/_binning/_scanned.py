@@ -40,7 +40,7 @@ _WEIGHTED_BITS = 2
 _CROWDED = 300
 
 # Queries of buckets that are read one by one and held, at most.
-_MOST_HELD = 16_000_000
+_MOST_HELD = 24_000_000
 
 # Buckets are joined, where no bin ends, if so many bits behind the leading one of u agree.
 _JOINED_BITS = 12

@@ -92,7 +92,15 @@ def null_score(bins: BinnedQueries, moments: ResidualMoments, form: PairForm | N
         return score
     rare = expected_surprises(bins.queries.q) < form.sums.shape[0]
     if score > 0.0 and rare:
-        score = min(score, _score_of(_dependent_pvalue(bins, form)))
+        pvalue, draws = _dependent_pvalue(bins, form)
+        spread = float(draws.std())
+        if spread > 0.0:
+            draws = draws / spread
+            skewness = float(np.mean((draws - draws.mean()) ** 3))
+            approximate = skewed_score(moments.square / spread, skewness)
+            score = min(score, _drawn_score(pvalue, draws, approximate, skewness))
+        else:
+            score = min(score, _score_of(pvalue))
     return score
 
 
@@ -318,7 +326,7 @@ def _oriented(bins: BinnedQueries) -> tuple[Array, Array, Array]:
     return forms[0]
 
 
-def _dependent_pvalue(bins: BinnedQueries, form: PairForm) -> float:
+def _dependent_pvalue(bins: BinnedQueries, form: PairForm) -> tuple[float, Array]:
     """Return the share of answers, drawn as dependent as those seen, that give so large a T."""
     cells = _oriented_groups(bins)
     group = cells.group if cells.group is not None else np.arange(len(cells))
@@ -333,12 +341,12 @@ def _dependent_pvalue(bins: BinnedQueries, form: PairForm) -> float:
     squared = to_bins @ np.square(to_cells @ cells.w)
     factor = pair_factor(weight, squared)
     least = form.square - 1e-9 * abs(form.square)
-    above = 0
+    drawn = []
     for residuals in dependent_residuals(cells, group, correlation, _DEPENDENT_DRAWS, rng):
         parts = to_cells @ residuals.T
-        draws = debiased_square((to_bins @ parts).T, (to_bins @ np.square(parts)).T, factor)
-        above += int(np.count_nonzero(draws >= least))
-    return (above + 1) / (_DEPENDENT_DRAWS + 1)
+        drawn.append(debiased_square((to_bins @ parts).T, (to_bins @ np.square(parts)).T, factor))
+    draws = np.concatenate(drawn)
+    return (int(np.count_nonzero(draws >= least)) + 1) / (len(draws) + 1), draws
 
 
 def _oriented_groups(bins: BinnedQueries) -> NullCells:

@@ -82,3 +82,17 @@ def test_the_answer_is_always_the_same():
 )
 def test_certain_predictions(y, q, pvalue):
     assert calibration_error_interval(Queries(y, q)).pvalue == pvalue
+
+
+def test_rare_answers_of_many_groups_are_not_bounded_by_the_number_of_draws():
+    """An error that no draw comes near leaves a p-value far below one over their number."""
+    rng = np.random.default_rng(0)
+    group = np.repeat(np.arange(500), 10)
+    q = rng.beta(0.4, 19.6, 5000)
+    common = rng.standard_normal(500)[group]
+    normal = np.sqrt(0.3) * common + np.sqrt(0.7) * rng.standard_normal(5000)
+    truth = q + 0.05
+    result = calibration_error_interval(special.ndtr(normal) < truth, q, groups=group)
+    low, high = result.confidence_interval
+    assert result.pvalue < 1e-5
+    assert 0.03 < low < 0.05 < high < 0.07
