@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from typing import Any
 
@@ -105,6 +106,18 @@ def check_samples(samples: Any) -> None:
         )
 
 
+@contextmanager
+def about_samples(first: int, n: int) -> Iterator[None]:
+    """Add to what is wrong with a batch which samples of the stream it is about."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        error.add_note(
+            f"This is about samples {first:,} to {first + n - 1:,} of the stream, counted from 0."
+        )
+        raise
+
+
 def asked_in_batches(
     samples: Iterator[tuple[Any, Any]],
     ask_about: Callable[[list[Any], list[Any], int], Queries],
@@ -117,14 +130,8 @@ def asked_in_batches(
     size, first, first_group = min(most, _FIRST_BATCH), 0, 0
     while batch := list(islice(samples, size)):
         X, y = ([pair[side] for pair in batch] for side in (0, 1))
-        try:
+        with about_samples(first, len(batch)):
             queries = ask_about(X, y, first)
-        except (TypeError, ValueError) as error:
-            error.add_note(
-                f"This is about samples {first:,} to {first + len(batch) - 1:,} of the stream, "
-                "counted from 0."
-            )
-            raise
         first += len(batch)
         # The size depends on nothing but the samples: every pass makes the same batches.
         size = min(max(len(batch) * _QUERIES // max(len(queries), 1), 1), most)

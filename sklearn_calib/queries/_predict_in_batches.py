@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from sklearn_calib._validation import check_generator, check_integer
+from sklearn_calib.queries._estimator_scan import about_samples
 
 __all__ = ["predict_in_batches"]
 
@@ -83,14 +84,8 @@ def _predictions(
 ) -> Iterator[Any]:
     first = 0
     while batch := list(islice(samples, size)):
-        try:
+        with about_samples(first, len(batch)):
             found = getattr(estimator, method)(batch, **options)
-        except (TypeError, ValueError) as error:
-            error.add_note(
-                f"This is about samples {first:,} to {first + len(batch) - 1:,} of the stream, "
-                "counted from 0."
-            )
-            raise
         first += len(batch)
         if isinstance(found, np.ndarray) and not is_classifier(estimator):
             # One row per token or pair of neighbours, sentences end to end.

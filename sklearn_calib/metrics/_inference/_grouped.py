@@ -24,6 +24,7 @@ from scipy import sparse
 
 from sklearn_calib._validation import Array
 from sklearn_calib.metrics._binning._binned import BinnedQueries
+from sklearn_calib.metrics._binning._sorted import ranges
 from sklearn_calib.metrics._inference._debiased import debiased_square, pair_factor
 from sklearn_calib.metrics._inference._moments import ResidualMoments
 
@@ -120,20 +121,12 @@ def _of_rows(sums: sparse.csr_array, units: Array, rough: bool) -> Array:
     part = max(1, 4 * _ENTRIES // n_bins)
     for first in range(0, len(units), part):
         some = units[first : first + part]
-        cells = _ranges(sums.indptr[some], length[some])
+        cells = ranges(sums.indptr[some], sums.indptr[some + 1] - 1)
         whole = np.zeros((len(some), n_bins), dtype=found.dtype)
         row = np.repeat(np.arange(len(some)) * n_bins, length[some])
         whole.ravel()[row + sums.indices[cells]] = sums.data[cells] / scale
         found += whole.T @ whole
     return found.astype(float) * scale**2
-
-
-def _ranges(first: Array, length: Array) -> Array:
-    """Return the numbers of ranges that start at `first`, one after the other."""
-    if (first[1:] == first[:-1] + length[:-1]).all():
-        return np.arange(first[0], first[0] + length.sum())
-    ends = np.cumsum(length)
-    return np.arange(ends[-1]) + np.repeat(first - (ends - length), length)
 
 
 @dataclass(frozen=True, eq=False)

@@ -92,15 +92,7 @@ def null_score(bins: BinnedQueries, moments: ResidualMoments, form: PairForm | N
         return score
     rare = expected_surprises(bins.queries.q) < form.sums.shape[0]
     if score > 0.0 and rare:
-        pvalue, draws = _dependent_pvalue(bins, form)
-        spread = float(draws.std())
-        if spread > 0.0:
-            draws = draws / spread
-            skewness = float(np.mean((draws - draws.mean()) ** 3))
-            approximate = skewed_score(moments.square / spread, skewness)
-            score = min(score, _drawn_score(pvalue, draws, approximate, skewness))
-        else:
-            score = min(score, _score_of(pvalue))
+        return min(score, _dependent_score(bins, moments, form))
     return score
 
 
@@ -127,6 +119,18 @@ def _grouped_score(moments: ResidualMoments, form: PairForm, sd: float) -> float
         return approximate
     pvalue, draws = _flipped_pvalue(form)
     return _drawn_score(pvalue, draws / sd, approximate, skewness)
+
+
+def _dependent_score(bins: BinnedQueries, moments: ResidualMoments, form: PairForm) -> float:
+    """Return the score by answers that are drawn as dependent as those seen."""
+    pvalue, draws = _dependent_pvalue(bins, form)
+    sd = float(draws.std())
+    if sd == 0.0:
+        return _score_of(pvalue)
+    draws = draws / sd
+    skewness = float(np.mean((draws - draws.mean()) ** 3))
+    approximate = skewed_score(moments.square / sd, skewness)
+    return _drawn_score(pvalue, draws, approximate, skewness)
 
 
 def _drawn_score(pvalue: float, draws: Array, approximate: float, skewness: float) -> float:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_calib._validation import Array
+from sklearn_calib.metrics._binning._buckets import added_up
 from sklearn_calib.metrics._inference._grouped import PairForm, form_of_cells
 from sklearn_calib.metrics._inference._unit_order import content_keys, order_by_content
 from sklearn_calib.queries._queries import Queries
@@ -60,7 +61,7 @@ class _GroupCells:
         return found
 
     def _put(self, key: Array, values: Array) -> None:
-        self._waiting.append(_added_up(key, values))
+        self._waiting.append(added_up(key, values))
         self._held += len(self._waiting[-1][0])
         if self._held > max(1_000_000, len(self.key)):
             self.settle()
@@ -69,7 +70,7 @@ class _GroupCells:
         """Put the sums of equal groups and bins together."""
         key = np.concatenate([self.key, *(part[0] for part in self._waiting)])
         values = np.concatenate([self.sums, *(part[1] for part in self._waiting)], axis=1)
-        self.key, self.sums = _added_up(key, values)
+        self.key, self.sums = added_up(key, values)
         self._waiting, self._held = [], 0
 
     def merge(self, other: _GroupCells) -> None:
@@ -82,15 +83,6 @@ class _GroupCells:
             np.add.at(row, code, more)
         n_bins = len(self.high)
         self._put(code[other.key // n_bins] * n_bins + other.key % n_bins, other.sums)
-
-
-def _added_up(key: Array, values: Array) -> tuple[Array, Array]:
-    if len(key) == 0:
-        return key, values
-    order = np.argsort(key, kind="stable")
-    key = key[order]
-    starts = np.flatnonzero(np.diff(key, prepend=-1))
-    return key[starts], np.add.reduceat(values[:, order], starts, axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +114,7 @@ class GroupSums:
     def joined(self, part: Array) -> GroupSums:
         """Return the sums where each bin belongs to a part, numbered in order."""
         key = part[self.bin] * self.n_units + self.unit
-        key, sums = _added_up(key, np.stack((self.residual, self.weight, self.yes)))
+        key, sums = added_up(key, np.stack((self.residual, self.weight, self.yes)))
         residual, weight, yes = sums
         unit, cell = key % self.n_units, key // self.n_units
         return GroupSums(unit, cell, residual, weight, yes, self.n_units)
@@ -153,9 +145,10 @@ def _read(scan: QueryScan, high: Array, by_name: bool) -> GroupSums:
     found.settle()
     scan._cache["n_groups"] = len(found.codes)
     n_bins = len(high)
-    place = order_by_content(found.content)
     if by_name:
         place = np.unique(np.array(list(found.codes)), return_inverse=True)[1]
+    else:
+        place = order_by_content(found.content)
     unit, cell = place[found.key // n_bins], found.key % n_bins
     order = np.lexsort((unit, cell))
     residual, weight, yes = found.sums[:, order]
