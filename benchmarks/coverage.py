@@ -77,6 +77,7 @@ def log_odds(change: Callable[[Array], Array]) -> Callable[[Array], Array]:
 TRUTHS: dict[str, Callable[[Array], Array]] = {
     "calibrated": lambda q: q,
     "shift .05": lambda q: np.clip(q + 0.05, 0, 1),
+    "shift .2": lambda q: np.clip(q + 0.2, 0, 1),
     "shift -.1": lambda q: np.clip(q - 0.1, 0, 1),
     "odds x .3": log_odds(lambda x: x + np.log(0.3)),
     "slope .6": log_odds(lambda x: 0.6 * x),
@@ -85,6 +86,8 @@ TRUTHS: dict[str, Callable[[Array], Array]] = {
     "step": lambda q: np.clip(q + np.where(q > 0.5, 0.08, -0.08), 0, 1),
     "bump": lambda q: np.clip(q - 0.3 * np.exp(-(((q - 0.5) / 0.12) ** 2)), 0, 1),
 }
+# Of groups with rare answers alone, for errors that are large beside them.
+LARGE = "shift .2"
 FEW_TRUTHS = ("calibrated", "shift .05", "slope .6", "slope 1.5", "bump")
 WEIGHTS: dict[str, Callable[[Rng, int], Array]] = {
     "Exp(1) weights": lambda rng, n: rng.exponential(size=n),
@@ -109,7 +112,8 @@ def cells(quick: bool) -> Iterator[dict[str, Any]]:
         # The largest samples take the longest, and differ the least.
         laws = list(LAWS) if n < 100_000 else list(LAWS)[::2]
         for law in laws:
-            for truth in TRUTHS if n < 100_000 else FEW_TRUTHS:
+            truths = [truth for truth in TRUTHS if truth != LARGE]
+            for truth in truths if n < 100_000 else FEW_TRUTHS:
                 yield {"variant": "plain", "law": law, "truth": truth, "n": n}
     laws = ("Beta(.3, .3)", "Beta(5, 5)", "tagger", "rounded to .1", "0.5 % positives")
     for weights in WEIGHTS:
@@ -120,7 +124,8 @@ def cells(quick: bool) -> Iterator[dict[str, Any]]:
     for groups in [20, 100] if quick else [20, 50, 100, 500]:
         for kind in ("equal", "lognormal"):
             for law in ("uniform", "tagger", "2 % positives"):
-                for truth in ("calibrated", "shift .05", "slope .6"):
+                truths = ["calibrated", "shift .05", "slope .6"]
+                for truth in truths + [LARGE] * (law == "2 % positives"):
                     for dependence in DEPENDENCE:
                         yield {
                             "variant": f"groups of {kind} size",

@@ -171,6 +171,23 @@ def test_unequal_groups_are_covered(n_groups, shared):
     assert hits / 100 >= 0.9
 
 
+def test_upper_limits_hold_where_large_groups_happen_to_have_no_rare_answers():
+    rng = np.random.default_rng(6)
+    below = above = 0
+    for _ in range(200):
+        sizes = np.maximum(1, np.rint(10 * np.exp(rng.standard_normal(200) - 0.5))).astype(int)
+        group = np.repeat(np.arange(200), sizes)
+        q = rng.beta(0.5, 24.5, len(group))
+        normal = np.sqrt(0.9) * rng.standard_normal(200)[group]
+        normal += np.sqrt(0.1) * rng.standard_normal(len(group))
+        y = stats.norm.cdf(normal) < q + 0.1
+        low, high = calibration_error_interval(y, q, groups=group).confidence_interval
+        below += low > 0.1
+        above += high < 0.1
+    # 2.5 % are five; without a look at the sizes of all groups, twelve of the limits lay below.
+    assert max(below, above) <= 8
+
+
 def test_skewed_weights_are_covered():
     rng = np.random.default_rng(2)
     hits = 0

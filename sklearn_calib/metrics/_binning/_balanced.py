@@ -26,6 +26,11 @@ LEAST_UNITS = 8
 # Bins are put together from so many blocks each, which are few enough to be handled one by one.
 _BLOCKS_PER_BIN = 16
 
+# With fewer queries, the number of bins is found by trial: most bins hold hardly more than the
+# fewest rows allowed, and with one bin too many they would be joined until one in the middle took
+# in what is left, and hid an error that changes its sign there.
+_BY_TRIAL = 200
+
 # Queries between the end of a bin and that of its lump for it to matter what is behind the lump.
 _WELL_WITHIN = 4
 
@@ -86,11 +91,31 @@ def blocks_of_bins(
     else:
         weight = np.add.reduceat(queries.w, starts)
     number = _number(queries, n_bins, most, n_effective, info_effective)
-    if n_bins is None and by_count:
-        # Bins of equal counts are large enough where there are not too many of them. One too
-        # many would make most too small, and the middle one would take in what is left of them.
-        number = min(number, max(1, (len(queries) // LEAST_ROWS - 1) // 2 * 2 + 1))
-    return blocks, _bin_of_blocks(weight, np.add.reduceat(v, starts), number), number
+    info = np.add.reduceat(v, starts)
+    if n_bins is None and len(queries) < _BY_TRIAL:
+        number = _best_number(queries, blocks, weight, info, number)
+    return blocks, _bin_of_blocks(weight, info, number), number
+
+
+def _best_number(
+    queries: SortedQueries, blocks: Array, weight: Array, info: Array, most: int
+) -> int:
+    """Return the number of bins of which most are left once small ones are joined.
+
+    Of several, it is the one whose largest bin has the fewest rows.
+    """
+    best, found = (0, 0), 1
+    for number in range(most, 0, -2):
+        if number < best[0]:
+            break
+        index = _bin_of_blocks(weight, info, number)
+        last = np.append(index[1:] != index[:-1], True)
+        ends = merged_ends(queries, blocks[last], index[last], number // 2)
+        rows = ends if queries.pool is None else queries.cumulative[ends - 1]
+        left = (len(ends), -int(np.diff(rows, prepend=0).max()))
+        if left > best:
+            best, found = left, number
+    return found
 
 
 def runs_at_edges(
@@ -103,6 +128,8 @@ def runs_at_edges(
     of its information: without ties that is so.
     """
     counts, runs = queries.run_counts, queries.runs
+    if len(queries) < _BY_TRIAL:
+        return np.arange(len(runs))
     lump = np.zeros(len(runs), dtype=bool) if queries.pool is None else queries.pool.lump
     targets = _targets(len(queries))
     run = np.searchsorted(counts, targets)

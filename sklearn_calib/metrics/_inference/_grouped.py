@@ -356,12 +356,34 @@ def _composition_variance(form: PairForm, noise: Array) -> float:
     return max(0.0, float(np.sum(np.square(contribution))) - excess)
 
 
-def grouped_moments(form: PairForm, null_variance: Array) -> ResidualMoments:
+def _kept_together(form: PairForm, variance: float, query_weight: float) -> float:
+    """Return how much of the variance of an answer the mean residual of a unit keeps.
+
+    Every query has the same say in how strongly the residuals of a unit depend
+    on each other, and the sizes of all units, which are known, say what follows:
+    whether it was large units or small ones that had surprises is chance.
+    """
+    weight = form.unit_weight
+    weight, residual = weight[weight > 0.0], form.centred.sums.sum(axis=1)[weight > 0.0]
+    if variance <= 0.0:
+        return 1.0
+    seen = float(np.sum(np.square(residual) / weight)) / variance
+    alone = query_weight * len(weight)
+    pairs = float(weight.sum()) - alone
+    correlation = min(max((seen - alone) / pairs, 0.0), 1.0) if pairs > 0.0 else 1.0
+    apart = query_weight * float(weight.sum() / np.square(weight).sum())
+    return correlation + (1.0 - correlation) * min(apart, 1.0)
+
+
+def grouped_moments(
+    form: PairForm, null_variance: Array, prob_pred: Array, query_weight: float
+) -> ResidualMoments:
     """Return the moments of T for units that are groups of queries.
 
-    `null_variance` holds the mean of q (1 - q) in each bin. It gives the
-    pattern of an error that is worth detecting; how strongly residuals vary
-    together is estimated from the residuals themselves.
+    `null_variance` and `prob_pred` hold the means of q (1 - q) and of q in each
+    bin. The first gives the pattern of an error that is worth detecting; how
+    strongly residuals vary together is estimated from the residuals themselves.
+    `query_weight` is the mean weight of a query.
     """
     t, n = form.square, form.n_units
     centred = form.centred
@@ -388,6 +410,9 @@ def grouped_moments(form: PairForm, null_variance: Array) -> ResidualMoments:
     null_linear = (float(np.sum(np.square(along))) + apart) / 2.0
     unit_square = form.weights @ v0**2
     uneven = (unit_square - form.unit_weight * scale) / form.bin_weight.sum()
+    prob_true = np.clip(prob_pred + form.bin_sum / form.bin_weight, 0.0, 1.0)
+    answer_variance = float(np.dot(form.share, prob_true * (1.0 - prob_true)))
+    lean = abs(1.0 - 2.0 * float(np.dot(form.share, prob_pred)))
     return ResidualMoments(
         n=n,
         square=t,
@@ -407,4 +432,6 @@ def grouped_moments(form: PairForm, null_variance: Array) -> ResidualMoments:
         null_spread=n * float(np.sum(np.square(uneven))) / scale**2,
         unit_variance=0.0,
         residual_variance=float(np.dot(form.share, v0**3)) / scale,
+        one_sided_variance=lean * answer_variance,
+        together=_kept_together(form, answer_variance, query_weight),
     )

@@ -69,6 +69,10 @@ class ResidualMoments:
     residual_variance : float
         Null variance of a single residual, averaged like `null_mean_variance`,
         which for groups is that of a whole group.
+    one_sided_variance, together : float
+        For groups, the variance of a single answer as far as errors have one
+        sign, because the predictions lean to one side; and how much of it the
+        mean of a whole group keeps. 0 where queries are the units.
     """
 
     n: float
@@ -88,6 +92,8 @@ class ResidualMoments:
     null_spread: float
     unit_variance: float
     residual_variance: float
+    one_sided_variance: float = 0.0
+    together: float = 0.0
 
 
 def _bin_sums(

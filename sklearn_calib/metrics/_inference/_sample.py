@@ -72,8 +72,10 @@ class Sample:
         """Moments of the debiased squared error."""
         if not self.grouped:
             return residual_moments(self.bins)
-        variance = self.bins.total(1, lambda q: q * (1.0 - q))
-        return grouped_moments(self.form, variance / self.bins.weight)
+        bins = self.bins
+        variance = bins.total(1, lambda q: q * (1.0 - q)) / bins.weight
+        query_weight = float(bins.weight.sum() / bins.count.sum())
+        return grouped_moments(self.form, variance, bins.prob_pred, query_weight)
 
 
 def check_inference_bins(bin_size: int | str, n_bins: int | None) -> None:

@@ -111,6 +111,11 @@ class ErrorLaw:
             more = max(0.0, (error - found) * (self._one_sided - error - found))
             most = max(together * 0.25, self.residual_variance)
             single = max(single, min(most, self.residual_variance + together * more))
+            if m.together > 0.0:
+                # Where errors have one sign, those of a group add up, and a sample in which only
+                # small groups had rare answers shows too little of their variance.
+                sized = m.together * (m.one_sided_variance + more)
+                single = max(single, math.sqrt(single * sized))
         # In a tiny sample the variance must not outgrow the square it is compared with.
         uneven = min(self.spread / m.n, 0.77 / max(z**2, 1e-12))
         return noise + 4.0 * single / m.n * tau + uneven * tau**2

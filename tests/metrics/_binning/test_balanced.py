@@ -81,3 +81,17 @@ def test_bins_by_count_are_of_equal_size_in_small_samples(n):
     # The middle bin takes in what small ones leave: there are none.
     assert len(counts) == 1 or np.ptp(counts) <= 1
     assert len(counts) >= min(n // 8, np.sqrt(n)) or n < 15
+
+
+@pytest.mark.parametrize("n", [20, 30, 52, 70, 80])
+@pytest.mark.parametrize(("a", "b"), [(5, 5), (1, 1), (0.3, 0.3)])
+def test_no_bin_of_a_small_sample_takes_in_what_others_leave(n, a, b):
+    largest = 0.0
+    for seed in range(5):
+        q = np.random.default_rng(seed).beta(a, b, n)
+        counts = np.diff(balanced_ends(queries(q)), prepend=0)
+        assert counts.min() >= LEAST_ROWS
+        assert len(counts) >= min(3, n // 8)
+        largest += counts.max() / 5
+    # A bin in the middle had up to 20 of them.
+    assert largest <= 13
