@@ -23,7 +23,7 @@ from sklearn_calib.queries._queries import Queries
 from sklearn_calib.queries._scan import QueryScan
 
 # With groups, moments need a square matrix of bins: more of them would cost and not help.
-MOST_GROUPED_BINS = 1000
+MOST_GROUPED_BINS = 600
 
 # The variance of the debiased error is estimated from four queries at a time.
 LEAST_ROWS = 4
