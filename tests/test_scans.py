@@ -108,6 +108,17 @@ def assert_same_interval(scan, queries):
     np.testing.assert_allclose(found.error, expected.error, rtol=1e-6, atol=1e-7)
 
 
+@pytest.mark.parametrize("n", [12, 21, 34, 58, 90, 150])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_intervals_of_small_samples(n, weighted):
+    for seed in range(3):
+        rng = np.random.default_rng([n, seed])
+        q = rng.beta(0.7, 1.2, n)
+        w = np.exp(rng.standard_normal(n)) if weighted else None
+        queries = Queries(rng.random(n) < q, q, sample_weight=w)
+        assert_same_interval(scan_of(queries), queries)
+
+
 @settings(max_examples=40, deadline=None)
 @given(queries=weighted_queries(), chunks=st.integers(1, 9))
 def test_intervals(queries, chunks):

@@ -111,7 +111,7 @@ def _best_number(
         index = _bin_of_blocks(weight, info, number)
         last = np.append(index[1:] != index[:-1], True)
         ends = merged_ends(queries, blocks[last], index[last], number // 2)
-        rows = ends if queries.pool is None else queries.cumulative[ends - 1]
+        rows = ends if queries.pool is None else queries.pool.cumulative_count[ends - 1]
         left = (len(ends), -int(np.diff(rows, prepend=0).max()))
         if left > best:
             best, found = left, number
