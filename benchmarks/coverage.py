@@ -302,6 +302,7 @@ def main() -> None:
     parser.add_argument("--n-jobs", type=int, default=2)
     parser.add_argument("--only", default="", help="variants whose name begins so")
     parser.add_argument("--law", default="", help="laws whose name begins so")
+    parser.add_argument("--sizes", type=int, nargs="+", default=None, help="only these sizes")
     parser.add_argument(
         "--again",
         type=float,
@@ -326,10 +327,13 @@ def main() -> None:
     todo = [
         cell
         for cell in every
-        if cell["variant"].startswith(arguments.only) and cell["law"].startswith(arguments.law)
+        if cell["variant"].startswith(arguments.only)
+        and cell["law"].startswith(arguments.law)
+        and (arguments.sizes is None or cell["n"] in arguments.sizes)
     ]
     kept: list[dict[str, Any]] = []
-    if (arguments.only or arguments.law or arguments.again or arguments.ours) and arguments.out:
+    part_only = (arguments.only, arguments.law, arguments.sizes, arguments.again, arguments.ours)
+    if any(part_only) and arguments.out:
         kept = json.loads(arguments.out.read_text())
     stages: Sequence[int] = (0, 1)
     if arguments.again:
