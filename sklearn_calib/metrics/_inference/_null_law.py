@@ -15,6 +15,7 @@ from scipy import special
 
 from sklearn_calib._validation import Array
 from sklearn_calib.metrics._binning._binned import BinnedQueries
+from sklearn_calib.metrics._binning._sorted import SortedQueries
 from sklearn_calib.metrics._inference._debiased import debiased_square, pair_factor
 from sklearn_calib.metrics._inference._grouped import PairForm, unit_adders
 from sklearn_calib.metrics._inference._impossible import CERTAIN, impossible_answers
@@ -40,6 +41,9 @@ _DEPENDENT_DRAWS = 299
 # Once so many groups have surprises, they tell how strongly answers of a group depend.
 _TELLING_GROUPS = 10
 _STRONGEST = 0.98
+
+# Sums of groups are symmetric enough for their signs to be flipped where so many have surprises.
+_MOSTLY = 0.75
 
 # Cells of the grid on which the laws of the bins are convolved.
 _CELLS = 4096
@@ -90,10 +94,18 @@ def null_score(bins: BinnedQueries, moments: ResidualMoments, form: PairForm | N
     # symmetric, and show little of their dependence: answers drawn together have a say as well.
     if len(bins.queries) > DEPENDENT_UP_TO or bins.queries.pool is not None:
         return score
-    rare = expected_surprises(bins.queries.q) < form.sums.shape[0]
-    if score > 0.0 and rare:
+    if score > 0.0 and _rarely_surprised(bins.queries, form.sums.shape[0]):
         return min(score, _dependent_score(bins, moments, form))
     return score
+
+
+def _rarely_surprised(queries: SortedQueries, n_units: int) -> bool:
+    """Tell whether many groups have no answer against its prediction, or should have none."""
+    if expected_surprises(queries.q) < n_units:
+        return True
+    # Answers that go together leave groups without any, however many are expected in all.
+    surprising = queries.unit[queries.y != (queries.q > 0.5)] if queries.unit is not None else ()
+    return len(np.unique(surprising)) < _MOSTLY * n_units
 
 
 def _single_score(bins: BinnedQueries, moments: ResidualMoments, sd: float) -> float:
