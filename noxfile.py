@@ -4,13 +4,12 @@ A Python that is not installed is passed over, and nox says so.
 """
 
 import os
-from importlib.util import find_spec
 from pathlib import Path
 
 import nox
 
-# Some systems ship Python without ensurepip, which venv needs and virtualenv does not.
-nox.options.default_venv_backend = "venv" if find_spec("ensurepip") else "virtualenv"
+# Any of the Pythons may come without ensurepip, which venv needs and virtualenv does not.
+nox.options.default_venv_backend = "virtualenv"
 nox.options.sessions = ["minimum", "tests", "newest"]
 nox.options.error_on_missing_interpreters = False
 
