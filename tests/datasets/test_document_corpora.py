@@ -51,7 +51,7 @@ def test_gum(tmp_path, name, packed):
     corpus = load_gum(split="dev", data_home=tmp_path, download=False)
     [document] = corpus.X
     assert [entities.tolist() for entities in corpus.y] == [[0]]
-    assert corpus.metadata["urls"][0].endswith("en_gum-ud-dev.conllu")
+    assert corpus.metadata["paths"] == [str(path.with_name(path.name.replace("test", "dev")))]
     assert document.id == "GUM_dev"
     assert document.genre == "news"
     assert str(document.date) == "2017-08-24"
