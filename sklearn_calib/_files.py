@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
+import lzma
+import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -64,7 +67,8 @@ class _Bounded(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        data = self.stream.read(len(buffer))
+        with _as_bad_zip():
+            data = self.stream.read(len(buffer))
         lines = max(data.count(b"\n"), data.count(b"\r"))
         self.left -= max(len(data), _LINE_COST * lines)
         if self.left < 0:
@@ -82,6 +86,20 @@ class _TooLargeError(Exception):
     """A packed file holds more than it may."""
 
 
+@contextmanager
+def _as_bad_zip() -> Iterator[None]:
+    """Raise BadZipFile for whatever else zipfile raises for offsets and fields that are wrong."""
+    try:
+        yield
+    except (struct.error, lzma.LZMAError) as error:
+        raise zipfile.BadZipFile(str(error)) from error
+    except OSError as error:
+        # A place before the file, or what bz2 cannot unpack. Of a broken disk it would not say so.
+        if isinstance(error, gzip.BadGzipFile) or error.errno not in (None, errno.EINVAL):
+            raise
+        raise zipfile.BadZipFile(str(error)) from error
+
+
 def expansion_limit(path: Path) -> int:
     """Return how many bytes a packed file may expand to."""
     return max(FREE_EXPANSION, MAX_EXPANSION * path.stat().st_size)
@@ -94,7 +112,7 @@ def _unpacked(raw: IO[bytes], path: Path, member: str | None) -> IO[bytes]:
     if start.startswith(_GZIP):
         packed = cast(IO[bytes], gzip.GzipFile(fileobj=raw))
     elif start in _ZIP:
-        packed = _member(zipfile.ZipFile(raw), member, path)
+        packed = _member(_archive(raw), member, path)
     elif path.suffix == ".gz":
         raise FileError(f"{path} cannot be read: it is not a gzip file, as its name says.")
     else:
@@ -117,15 +135,24 @@ def unpacked(raw: IO[bytes], path: Path) -> Iterator[IO[bytes]]:
         raise FileError(f"{path} cannot be read; it is damaged or cut off ({error}).") from None
 
 
+def _archive(file: IO[bytes] | Path) -> zipfile.ZipFile:
+    with _as_bad_zip():
+        try:
+            return zipfile.ZipFile(file)
+        except (UnicodeDecodeError, NotImplementedError) as error:  # a name, or a version
+            raise zipfile.BadZipFile(str(error)) from error
+
+
 def _member(archive: zipfile.ZipFile, member: str | None, path: Path) -> IO[bytes]:
     if member not in archive.namelist():
         raise FileError(f"{path} is a zip file without {member or 'a file that is known'}.")
-    try:
-        return archive.open(member)
-    except (RuntimeError, NotImplementedError) as error:  # encrypted, or packed in an unknown way
-        raise FileError(
-            f"{path}, file {shortened(member)}: it cannot be unpacked: {error}."
-        ) from None
+    with _as_bad_zip():
+        try:
+            return archive.open(member)
+        except RuntimeError as error:  # encrypted, or packed in an unknown way
+            raise FileError(
+                f"{path}, file {shortened(member)}: it cannot be unpacked: {error}."
+            ) from None
 
 
 @contextmanager
@@ -186,7 +213,7 @@ def _last_line(opened: Callable[[], IO[bytes]], encoding: str) -> int:
     """Return the number of the line at which a file cannot be read further."""
     number = 0
     try:
-        with opened() as stream:
+        with _as_bad_zip(), opened() as stream:
             for line in stream:
                 number += 1
                 line.decode(encoding)
@@ -206,7 +233,7 @@ def zip_texts(
     """
     limit = expansion_limit(path)
     try:
-        with zipfile.ZipFile(path) as archive:
+        with _archive(path) as archive:
             members = [info for info in archive.infolist() if wanted(info.filename)]
             if sum(info.file_size for info in members) > limit:
                 raise _TooLargeError(limit)
@@ -217,6 +244,7 @@ def zip_texts(
                 opened = partial(_member, archive, name, path)
                 with (
                     _named_damage(Path(f"{path}:{name}"), opened, encoding),
+                    _as_bad_zip(),
                     io.TextIOWrapper(opened(), encoding=encoding, newline="\n") as text,
                 ):
                     found = list(text)
