@@ -7,6 +7,7 @@ import gzip
 import io
 import lzma
 import struct
+import warnings
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -146,9 +147,12 @@ def _archive(file: IO[bytes] | Path) -> zipfile.ZipFile:
 def _member(archive: zipfile.ZipFile, member: str | None, path: Path) -> IO[bytes]:
     if member not in archive.namelist():
         raise FileError(f"{path} is a zip file without {member or 'a file that is known'}.")
-    with _as_bad_zip():
+    with _as_bad_zip(), warnings.catch_warnings():
+        warnings.simplefilter("error")
         try:
             return archive.open(member)
+        except UserWarning as error:  # of newer Pythons: two files in one place
+            raise zipfile.BadZipFile(str(error)) from error
         except RuntimeError as error:  # encrypted, or packed in an unknown way
             raise FileError(
                 f"{path}, file {shortened(member)}: it cannot be unpacked: {error}."
