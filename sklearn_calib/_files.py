@@ -159,6 +159,21 @@ def _member(archive: zipfile.ZipFile, member: str | None, path: Path) -> IO[byte
             ) from None
 
 
+def _bounded_member(
+    archive: zipfile.ZipFile, member: str, path: Path, left: int, limit: int
+) -> IO[bytes]:
+    stream = _member(archive, member, path)
+    bounded = _Bounded(stream, left, stream)
+    bounded.limit = limit
+    return cast(IO[bytes], io.BufferedReader(bounded, buffer_size=8192))
+
+
+def _plain(name: str, most: int = 60) -> str:
+    """Return the name of a file in an archive, which may hold anything, for a message."""
+    shown = name if len(name) <= most else f"...{name[-most:]}"
+    return "".join(c if c.isprintable() else "?" for c in shown)
+
+
 @contextmanager
 def open_text(
     path: Path,
@@ -241,18 +256,19 @@ def zip_texts(
             members = [info for info in archive.infolist() if wanted(info.filename)]
             if sum(info.file_size for info in members) > limit:
                 raise _TooLargeError(limit)
-            names = [info.filename for info in members]
-            if len(set(names)) < len(names):
+            if len({info.filename for info in members}) < len(members):
                 raise FileError(f"{path} has two files of the same name.")
-            for name in names:
-                opened = partial(_member, archive, name, path)
+            left = limit
+            for info in members:
+                opened = partial(_bounded_member, archive, info.filename, path, left, limit)
                 with (
-                    _named_damage(Path(f"{path}:{name}"), opened, encoding),
+                    _named_damage(Path(f"{path}:{_plain(info.filename)}"), opened, encoding),
                     _as_bad_zip(),
                     io.TextIOWrapper(opened(), encoding=encoding, newline="\n") as text,
                 ):
                     found = list(text)
-                yield name, found
+                left -= max(info.file_size, _LINE_COST * len(found))
+                yield info.filename, found
     except _TooLargeError:
         raise FileError(
             f"{path} expands to more than {limit / 2**20:,.0f} MB. A packed file may expand to "

@@ -8,7 +8,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from sklearn_calib._files import zip_texts
+from sklearn_calib._files import FileError, shortened, zip_texts
 from sklearn_calib._validation import Array, check_option
 from sklearn_calib.coref import Document, read_conll2012, read_conllu
 from sklearn_calib.datasets._corpus import Corpus, DocumentTable, entities_of, origin
@@ -236,8 +236,14 @@ def load_litbank(
     """
     path = fetch(LITBANK, data_home=data_home, download=download)
     if path.suffix == ".zip":
-        texts = zip_texts(path, lambda name: PurePosixPath(name).match("coref/conll/*.conll"))
-        documents = [document for _, text in texts for document in _litbank(text)]
+        documents = []
+        for name, text in zip_texts(
+            path, lambda name: PurePosixPath(name).match("coref/conll/*.conll")
+        ):
+            try:
+                documents += _litbank(text)
+            except ValueError as error:
+                raise FileError(f"{path}, file {shortened(name)}: {error}") from None
     else:
         documents = _litbank(path)
     documents = sorted(_not_empty(documents, path), key=lambda document: document.id)
