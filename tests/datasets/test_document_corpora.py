@@ -118,7 +118,7 @@ def test_archives_whose_files_have_hostile_names(tmp_path):
 
 
 def test_a_document_of_an_archive_that_cannot_be_read_is_named(tmp_path):
-    litbank_zip(tmp_path, ("1_a", CONLL), ("2_b", "one column\n"))
+    litbank_zip(tmp_path, ("1_a", CONLL), ("2_b", "one\n"))
     with pytest.raises(
         ValueError, match=r"litbank\.zip, file '.*2_b\.conll': .*line 1: a line has"
     ):
