@@ -19,6 +19,7 @@ from typing import IO, Any, cast
 
 __all__ = [
     "FileError",
+    "check_files",
     "expansion_limit",
     "listed",
     "open_text",
@@ -56,6 +57,16 @@ def listed(names: Iterable[object]) -> str:
     """Return names as a message lists them: each in quotes, some of them, and none of them long."""
     some = list(islice(names, 11))
     return ", ".join(shortened(name) for name in some[:10]) + ", ..." * (len(some) > 10)
+
+
+def check_files(files: Iterable[Path]) -> None:
+    """Refuse what a folder may hold beside files: opening a pipe or a device may never end."""
+    for file in files:
+        if not file.is_file():
+            raise FileError(
+                f"{shortened(str(file), 300)} is no file: it is a pipe, a device or a link to "
+                "nowhere."
+            )
 
 
 class _Bounded(io.RawIOBase):

@@ -210,7 +210,9 @@ def _write_report(options: argparse.Namespace) -> None:
     try:
         report = _report(options)
     except ValueError as error:
-        raise FileError(str(error).replace("Set pos_label", "Set --pos-label")) from None
+        said = str(error).replace("Set pos_label", "Set --pos-label")
+        name = options.file.name
+        raise FileError(said if name in said else f"{name}: {said}") from None
     print(printable(str(report), keep="\n"))
     if options.out is not None:
         report.save(options.out, force=options.force)
