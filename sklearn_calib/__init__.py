@@ -8,6 +8,7 @@ taggers, coreference, counts and data are in `sklearn_calib.sequence`, `.coref`,
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
+from sklearn_calib import _interrupt as _interrupt  # before all that takes time to load
 from sklearn_calib._results import ConfidenceInterval
 from sklearn_calib._version import __version__ as __version__
 from sklearn_calib.metrics import (

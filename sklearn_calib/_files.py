@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
+import lzma
+import struct
+import warnings
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -15,6 +19,7 @@ from typing import IO, Any, cast
 
 __all__ = [
     "FileError",
+    "check_files",
     "expansion_limit",
     "listed",
     "open_text",
@@ -54,6 +59,16 @@ def listed(names: Iterable[object]) -> str:
     return ", ".join(shortened(name) for name in some[:10]) + ", ..." * (len(some) > 10)
 
 
+def check_files(files: Iterable[Path]) -> None:
+    """Refuse what a folder may hold beside files: opening a pipe or a device may never end."""
+    for file in files:
+        if not file.is_file():
+            raise FileError(
+                f"{shortened(str(file), 300)} is no file: it is a pipe, a device or a link to "
+                "nowhere."
+            )
+
+
 class _Bounded(io.RawIOBase):
     """The bytes of a packed file, up to a limit."""
 
@@ -64,7 +79,8 @@ class _Bounded(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        data = self.stream.read(len(buffer))
+        with _as_bad_zip():
+            data = self.stream.read(len(buffer))
         lines = max(data.count(b"\n"), data.count(b"\r"))
         self.left -= max(len(data), _LINE_COST * lines)
         if self.left < 0:
@@ -82,6 +98,20 @@ class _TooLargeError(Exception):
     """A packed file holds more than it may."""
 
 
+@contextmanager
+def _as_bad_zip() -> Iterator[None]:
+    """Raise BadZipFile for whatever else zipfile raises for offsets and fields that are wrong."""
+    try:
+        yield
+    except (struct.error, lzma.LZMAError) as error:
+        raise zipfile.BadZipFile(str(error)) from error
+    except OSError as error:
+        # A place before the file, or what bz2 cannot unpack. Of a broken disk it would not say so.
+        if isinstance(error, gzip.BadGzipFile) or error.errno not in (None, errno.EINVAL):
+            raise
+        raise zipfile.BadZipFile(str(error)) from error
+
+
 def expansion_limit(path: Path) -> int:
     """Return how many bytes a packed file may expand to."""
     return max(FREE_EXPANSION, MAX_EXPANSION * path.stat().st_size)
@@ -94,7 +124,7 @@ def _unpacked(raw: IO[bytes], path: Path, member: str | None) -> IO[bytes]:
     if start.startswith(_GZIP):
         packed = cast(IO[bytes], gzip.GzipFile(fileobj=raw))
     elif start in _ZIP:
-        packed = _member(zipfile.ZipFile(raw), member, path)
+        packed = _member(_archive(raw), member, path)
     elif path.suffix == ".gz":
         raise FileError(f"{path} cannot be read: it is not a gzip file, as its name says.")
     else:
@@ -117,15 +147,42 @@ def unpacked(raw: IO[bytes], path: Path) -> Iterator[IO[bytes]]:
         raise FileError(f"{path} cannot be read; it is damaged or cut off ({error}).") from None
 
 
+def _archive(file: IO[bytes] | Path) -> zipfile.ZipFile:
+    with _as_bad_zip():
+        try:
+            return zipfile.ZipFile(file)
+        except (UnicodeDecodeError, NotImplementedError) as error:  # a name, or a version
+            raise zipfile.BadZipFile(str(error)) from error
+
+
 def _member(archive: zipfile.ZipFile, member: str | None, path: Path) -> IO[bytes]:
     if member not in archive.namelist():
         raise FileError(f"{path} is a zip file without {member or 'a file that is known'}.")
-    try:
-        return archive.open(member)
-    except (RuntimeError, NotImplementedError) as error:  # encrypted, or packed in an unknown way
-        raise FileError(
-            f"{path}, file {shortened(member)}: it cannot be unpacked: {error}."
-        ) from None
+    with _as_bad_zip(), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            return archive.open(member)
+        except UserWarning as error:  # of newer Pythons: two files in one place
+            raise zipfile.BadZipFile(str(error)) from error
+        except RuntimeError as error:  # encrypted, or packed in an unknown way
+            raise FileError(
+                f"{path}, file {shortened(member)}: it cannot be unpacked: {error}."
+            ) from None
+
+
+def _bounded_member(
+    archive: zipfile.ZipFile, member: str, path: Path, left: int, limit: int
+) -> IO[bytes]:
+    stream = _member(archive, member, path)
+    bounded = _Bounded(stream, left, stream)
+    bounded.limit = limit
+    return cast(IO[bytes], io.BufferedReader(bounded, buffer_size=8192))
+
+
+def _plain(name: str, most: int = 60) -> str:
+    """Return the name of a file in an archive, which may hold anything, for a message."""
+    shown = name if len(name) <= most else f"...{name[-most:]}"
+    return "".join(c if c.isprintable() else "?" for c in shown)
 
 
 @contextmanager
@@ -186,7 +243,7 @@ def _last_line(opened: Callable[[], IO[bytes]], encoding: str) -> int:
     """Return the number of the line at which a file cannot be read further."""
     number = 0
     try:
-        with opened() as stream:
+        with _as_bad_zip(), opened() as stream:
             for line in stream:
                 number += 1
                 line.decode(encoding)
@@ -206,21 +263,23 @@ def zip_texts(
     """
     limit = expansion_limit(path)
     try:
-        with zipfile.ZipFile(path) as archive:
+        with _archive(path) as archive:
             members = [info for info in archive.infolist() if wanted(info.filename)]
             if sum(info.file_size for info in members) > limit:
                 raise _TooLargeError(limit)
-            names = [info.filename for info in members]
-            if len(set(names)) < len(names):
+            if len({info.filename for info in members}) < len(members):
                 raise FileError(f"{path} has two files of the same name.")
-            for name in names:
-                opened = partial(_member, archive, name, path)
+            left = limit
+            for info in members:
+                opened = partial(_bounded_member, archive, info.filename, path, left, limit)
                 with (
-                    _named_damage(Path(f"{path}:{name}"), opened, encoding),
+                    _named_damage(Path(f"{path}:{_plain(info.filename)}"), opened, encoding),
+                    _as_bad_zip(),
                     io.TextIOWrapper(opened(), encoding=encoding, newline="\n") as text,
                 ):
                     found = list(text)
-                yield name, found
+                left -= max(info.file_size, _LINE_COST * len(found))
+                yield info.filename, found
     except _TooLargeError:
         raise FileError(
             f"{path} expands to more than {limit / 2**20:,.0f} MB. A packed file may expand to "

@@ -9,6 +9,7 @@ import tarfile
 import tempfile
 import zipfile
 from contextlib import redirect_stderr, redirect_stdout
+from importlib.metadata import requires
 from io import StringIO
 from pathlib import Path
 
@@ -18,6 +19,7 @@ import sklearn_calib
 from sklearn_calib.coref import Document, load_antecedent_model, parse_texts
 from sklearn_calib.datasets import (
     load_conll2000,
+    load_gum,
     make_chunked_sequences,
     make_coref_documents,
     make_event_corpus,
@@ -37,7 +39,12 @@ def check_archives(folder):
     assert sklearn_calib.__version__ in wheel.name
     assert sklearn_calib.__version__ in source.name
     names = zipfile.ZipFile(wheel).namelist()
-    for needed in ("py.typed", "coref/data/english_notice.txt", "__main__.py"):
+    for needed in (
+        "py.typed",
+        "coref/data/english_notice.txt",
+        "datasets/data/gum.tsv",
+        "__main__.py",
+    ):
         assert f"sklearn_calib/{needed}" in names, needed
     assert any(name.endswith("licenses/LICENSE") for name in names)
     tops = {name.split("/")[0] for name in names}
@@ -61,6 +68,14 @@ def check_archives(folder):
     for name in names:
         assert "__pycache__" not in name, name
         assert not name.startswith(("docs/_build/", "docs/auto_examples/", "docs/generated/")), name
+
+
+def check_requirements():
+    """Everything can be installed where some of it has no wheels: it is left out there."""
+    everything = [line for line in requires("sklearn-calib") if "'all'" in line.replace('"', "'")]
+    for name in ("hmmlearn", "sklearn-crfsuite"):
+        [line] = [line for line in everything if line.startswith(name)]
+        assert "python_version <" in line, line
 
 
 def check_that_it_works():
@@ -136,7 +151,10 @@ def check_the_extras():
         ],
         "dask": [lambda: count_corpus(corpus.X, corpus.model, rule, client=object())],
         "spacy": [lambda: parse_texts(["A text."], "en_core_web_sm")],
-        "data": [lambda: load_conll2000(data_home=tempfile.mkdtemp())],
+        "data": [
+            lambda: load_conll2000(data_home=tempfile.mkdtemp()),
+            lambda: load_gum(data_home=tempfile.mkdtemp()),
+        ],
         "pandas": [posterior.to_frame, Document("a", ["b"]).to_frame],
     }
     for extra, calls in needs.items():
@@ -156,6 +174,7 @@ if __name__ == "__main__":
     assert not there, f"this environment is not bare: {there}"
     assert "site-packages" in sklearn_calib.__file__, sklearn_calib.__file__
     check_archives(Path(sys.argv[1]))
+    check_requirements()
     check_that_it_works()
     with tempfile.TemporaryDirectory() as name:
         check_the_command(Path(name))

@@ -16,28 +16,35 @@ collect_ignore = ["entry_points.py"]
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 
-# The newest Python may lack wheels of it, and all else is tested there.
-HMMLEARN = find_spec("hmmlearn") is not None
+# The newest Pythons may lack wheels of these, and all else is tested there: what the package says
+# when one is missing, and what shows that an example needs it.
+OPTIONAL = {
+    "hmmlearn": ("HMMTagger needs hmmlearn", ("HMM", "true_tagger")),
+    "sklearn_crfsuite": ("CRFTagger needs sklearn-crfsuite", ("CRF",)),
+}
+MISSING = {name: signs for name, signs in OPTIONAL.items() if find_spec(name) is None}
 
 
 def pytest_collection_modifyitems(items):
-    """Pass over examples with a hidden Markov model where hmmlearn is missing."""
-    for item in items if not HMMLEARN else ():
-        if isinstance(item, pytest.DoctestItem) and any(
-            "HMM" in part.source or "true_tagger" in part.source for part in item.dtest.examples
-        ):
-            item.add_marker(pytest.mark.skip(reason="needs hmmlearn"))
+    """Pass over examples with a tagger whose package is missing."""
+    for name, (_, words) in MISSING.items():
+        for item in items:
+            if isinstance(item, pytest.DoctestItem) and any(
+                word in part.source for part in item.dtest.examples for word in words
+            ):
+                item.add_marker(pytest.mark.skip(reason=f"needs {name}"))
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item):
-    """Pass over tests that find out that they need hmmlearn."""
+    """Pass over tests that find out that they need such a package."""
     try:
         return (yield)
     except Exception as error:  # a search wraps that of its fits
-        if HMMLEARN or "HMMTagger needs hmmlearn" not in str(error):
-            raise
-        pytest.skip("needs hmmlearn")
+        for name, (said, _) in MISSING.items():
+            if said in str(error):
+                pytest.skip(f"needs {name}")
+        raise
 
 
 @pytest.hookimpl(wrapper=True)

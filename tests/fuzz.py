@@ -235,21 +235,65 @@ def readers(folder: Path) -> dict[str, Any]:
 
         return Reader(read, [whole], "counted.jsonl")
 
-    def corpus(load, name, text, **options):
+    def corpus(load, name, *texts, **options):
         def read(path):
-            load(data_home=path.parent, download=False, **options)
+            try:
+                load(data_home=path.parent, download=False, **options)
+            except OSError as error:  # the documents are not those of the corpus
+                raise ValueError(str(error)) from None
 
-        return lambda: Reader(read, [text.encode()], name)
+        files = [text if isinstance(text, bytes) else text.encode() for text in texts]
+        return lambda: Reader(read, files, name, packed=True)
+
+    def litbank_zip():
+        from sklearn_calib.coref import read_conll2012
+        from sklearn_calib.datasets import _document_corpora
+
+        files = []
+        for method in (zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED):
+            with zipfile.ZipFile(stream := BytesIO(), "w", method) as archive:
+                archive.writestr("litbank-3e50/README.md", "no document")
+                for name in ("1_a", "2_b"):
+                    text = litbank.replace("1_a", f"{name}_brat")
+                    archive.writestr(f"litbank-3e50/coref/conll/{name}_brat.conll", text)
+            files.append(stream.getvalue())
+        whole = [
+            read_conll2012(litbank.replace("1_a", name).split("\n")) for name in ("1_a", "2_b")
+        ]
+        expected = _document_corpora.content_sha256([document for [document] in whole])
+        _document_corpora.LITBANK_SHA256 = expected
+        return corpus(d.load_litbank, "litbank.zip", *files)()
+
+    def gum_document():
+        from sklearn_calib.datasets._gum import checksum, pruned, read_gum_document
+
+        whole = conllu().whole[0]
+        expected = checksum(pruned(whole.decode().split("\n")))
+        return Reader(lambda path: read_gum_document(path, expected), [whole], "GUM_a.conllu")
 
     from sklearn_calib import datasets as d
 
     rows = "Confidence\tNN\tB-NP\nin\tIN\tB-PP\n\nthe\tDT\tB-NP\n"
+    words = (
+        "# sent_id = a-1\n1-2\tdu\t_\t_\t_\t_\t_\t_\t_\t_\n1\tde\tde\tADP\tIN\t_\t2\tcase\t_\t_\n"
+        "2\tle\tle\tDET\tDT\t_\t0\troot\t_\t_\n2.1\te\te\tX\t_\t_\t_\t_\t_\t_\n\n"
+    )
+    parsed = (
+        "# newdoc id = a\n# meta::dateCreated = 2012-05-20\n# text = He left.\n"
+        "1\tHe\the\tPRON\tPRP\t_\t2\tnsubj\t_\tEntity=(1-person)\n"
+        "2\tleft\tleave\tVERB\tVBD\t_\t0\troot\t_\tSpaceAfter=No\n\n"
+    )
     tweets = "y\tid\tdate\ttext\n0\t1\t2009-04-06T22:19:45\ta\n1\t2\t2009-05-31T10:00:00\tb\n"
+    every = (
+        '"0","1467810369","Mon Apr 06 22:19:45 PDT 2009","NO_QUERY","x","a ""b"", c"\n'
+        '"4","1467810370","Sun May 31 10:00:00 PDT 2009","NO_QUERY","y","d"\n'
+    )
     news = "curid\tdate\tsource\ttitle\ttext\n1\t2006-07-12\tdateline\tA title\tOne. ¶ Two.\n"
     litbank = "#begin document (1_a); part 0\n" + "".join(
         f"1_a\t0\t{i}\t{word}\t_\t_\t_\t_\t_\t_\t_\t_\t{entity}\n"
         for i, (word, entity) in enumerate([("He", "(1)"), ("saw", "_"), ("it", "(2)")])
     )
+    brackets = "# newdoc id = emma\nEmma\t(1)\nslept\t_\n\n# newdoc id = x\nIt\t(0|(1\nis\t1)\n"
     return {
         "conllu": conllu,
         "conll2012": conll2012,
@@ -268,18 +312,19 @@ def readers(folder: Path) -> dict[str, Any]:
         "plan": plan,
         "antecedents": antecedents,
         "checkpoint": checkpoint,
-        "conll2000": corpus(d.load_conll2000, "conll2000_train.tsv", rows),
+        "conll2000": corpus(d.load_conll2000, "conll2000_train.tsv", rows, rows.replace("\t", " ")),
         "ark_tweets": corpus(d.load_ark_tweets, "ark_twpos_train.tsv", "I\tO\nam\tV\n\n:)\tE\n"),
-        "ud_ewt": corpus(d.load_ud_ewt, "ud_ewt_train.tsv", rows.replace("B-", "")),
-        "sentiment140": corpus(
-            d.load_sentiment140, "sentiment140_20k.tsv", tweets
+        "ud_ewt": corpus(d.load_ud_ewt, "ud_ewt_train.tsv", rows.replace("B-", ""), words),
+        "sentiment140": corpus(d.load_sentiment140, "sentiment140_20k.tsv", tweets),
+        "sentiment140_full": corpus(
+            d.load_sentiment140, "training.1600000.processed.noemoticon.csv", every, subset="full",
         ),
         "wikinews": corpus(d.load_wikinews, "wikinews_dated.tsv", news),
-        "gum": corpus(
-            d.load_gum, "gum_train.conllu",
-            "# newdoc id = a\n1\tHe\the\tPRON\tPRP\t_\t0\troot\t_\tEntity=(1-person)\n\n",
-        ),
-        "litbank": corpus(d.load_litbank, "litbank_coref.tsv", litbank),
+        "gum": corpus(d.load_gum, "gum_train.conllu", parsed),
+        "gum_document": gum_document,
+        "amalgum_news": corpus(d.load_amalgum_news, "amalgum_news.conllu", parsed),
+        "litbank": corpus(d.load_litbank, "litbank_coref.tsv", brackets, litbank),
+        "litbank_zip": litbank_zip,
     }  # fmt: skip
 
 

@@ -35,6 +35,7 @@ ROOMS = [
     "_validation",
     "_files",
     "_version",
+    "_interrupt",
 ]
 
 

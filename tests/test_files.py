@@ -3,6 +3,7 @@
 import gzip
 import struct
 import zipfile
+from contextlib import suppress
 
 import pytest
 
@@ -103,6 +104,28 @@ def test_zip_oddities(tmp_path):
         path.write_bytes(data)
         with pytest.raises(ValueError, match=r"text\.zip"):
             read(path, member="text")
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_damage_anywhere_in_a_zip_file(tmp_path, method):
+    path = tmp_path / "text.zip"
+    whole = zipped(
+        path, ("text", b"a line\n" * 20), ("more", b"x"), compression=method
+    ).read_bytes()
+    damaged = [whole[1:]]  # all offsets point one place too far
+    damaged += [
+        whole[:at] + bytes([value]) + whole[at + 1 :]
+        for at in range(4, len(whole))
+        for value in (0, 0x7F, 0xFF)
+    ]
+    for data in damaged:
+        path.write_bytes(data)
+        for found in (lambda: read(path, member="text"), lambda: list(zip_texts(path, bool))):
+            with suppress(ValueError):
+                found()
+                continue
+            with pytest.raises(ValueError, match=r"text\.zip"):
+                found()
 
 
 def test_many_files_of_a_zip_file(tmp_path):

@@ -1,5 +1,6 @@
 """What importing the package loads, and where names are found."""
 
+import importlib.metadata
 import subprocess
 import sys
 
@@ -46,3 +47,11 @@ def test_names_that_moved_say_where():
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         _ = sklearn_calib.nothing
     assert set(sklearn_calib.__all__) <= set(dir(sklearn_calib))
+
+
+def test_everything_can_be_installed_where_some_of_it_has_no_wheels():
+    metadata = importlib.metadata.requires("sklearn-calib")
+    everything = [line for line in metadata if "'all'" in line.replace('"', "'")]
+    for name in ("hmmlearn", "sklearn-crfsuite"):
+        [line] = [line for line in everything if line.startswith(name)]
+        assert "python_version <" in line

@@ -44,7 +44,7 @@ def queries(draw, min_size=1, max_size=40, ties=True):
 
 
 # Predictions are drawn blindly: some are taken for decisions.
-pytestmark = pytest.mark.filterwarnings("ignore:y_prob holds only 0 and 1")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:y_prob holds only 0 and 1")]
 
 
 @given(queries(), SIZES, st.randoms(use_true_random=False))

@@ -44,6 +44,7 @@ def test_every_printed_text_follows_what_prints_it():
         assert kind != "text" or before in ("python", "console")
 
 
+@pytest.mark.slow
 def test_the_code_prints_what_the_readme_says():
     names = {}
     for code, expected in outputs("python"):

@@ -35,6 +35,8 @@ from tests.scans import (
     scan_of_columns,
 )
 
+pytestmark = pytest.mark.slow
+
 BINS = ("count", "weight", "prob_pred", "prob_true", "low", "high", "effective_count")
 PARTS = ("score", "calibration", "refinement", "within_bin_spread", "within_bin_covariance")
 

@@ -264,7 +264,7 @@ class _Surface:
 
 def _is_date(text: str) -> bool:
     """Tell whether a text is a year, a month or a day in ISO 8601."""
-    if re.fullmatch(r"\d{4}(-\d\d){0,2}", text) is None:
+    if re.fullmatch(r"[0-9]{4}(-[0-9]{2}){0,2}", text) is None or text.startswith("0000"):
         return False
     try:
         np.datetime64(text)

@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from sklearn_calib._files import listed, open_text, unpacked
+from sklearn_calib._files import check_files, listed, open_text, shortened, unpacked
 from sklearn_calib._validation import check_option
 from sklearn_calib.coref._document import as_date
 
@@ -104,6 +104,11 @@ def _json_lines(
             raise ValueError(
                 f"{where}: the field {text!r} must hold the text, got {record[text]!r:.60}."
             )
+        if _HALF.search(line) and (half := _half_of_a_character(record)) is not None:
+            raise ValueError(
+                f"{where}: {shortened(half)} holds half of a character (a lone surrogate), which "
+                "no file can hold as text."
+            )
         found["date"] = as_date(found["date"], where)
         if found["id"] is None:
             found["id"] = f"{stem}-{number}"
@@ -111,6 +116,24 @@ def _json_lines(
         taken = {text, *(name or key for key, name in fields.items())}
         rest = {name: value for name, value in record.items() if name not in taken}
         yield record[text], {**rest, **found}
+
+
+# How JSON writes one half; two of them together may be a whole character.
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def _half_of_a_character(value: Any) -> str | None:
+    """Return a text within a value of JSON that cannot be written, or None."""
+    waiting = [value]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            waiting += [*value, *value.values()]
+        elif isinstance(value, list):
+            waiting += value
+        elif isinstance(value, str) and value.encode("utf-8", "replace").decode() != value:
+            return value
+    return None
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -168,9 +191,12 @@ def read_text_folder(
     path = Path(path)
     if not path.is_dir():
         raise NotADirectoryError(f"There is no folder {str(path)!r}.")
-    files = sorted(file for file in path.rglob("*") if file.name.endswith(_SUFFIXES))
+    files = sorted(
+        file for file in path.rglob("*") if file.name.endswith(_SUFFIXES) and not file.is_dir()
+    )
     if not files:
         raise ValueError(f"The folder {str(path)!r} has no files that end in .txt or .txt.gz.")
+    check_files(files)
     return _files(path, files, date, encoding)
 
 
@@ -192,6 +218,8 @@ def _files(
             ) from error
         text = text.replace("\r\n", "\n")
         id = within.as_posix().removesuffix(".gz").removesuffix(".txt")
+        # Names of files may hold bytes that are no text, and could not be written anywhere.
+        id = id.encode("utf-8", "backslashreplace").decode("utf-8")
         yield text, {"id": id, "date": as_date(found, str(file))}
 
 

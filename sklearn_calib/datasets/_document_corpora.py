@@ -8,11 +8,19 @@ import os
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from sklearn_calib._files import zip_texts
+from sklearn_calib._files import FileError, shortened, zip_texts
 from sklearn_calib._validation import Array, check_option
 from sklearn_calib.coref import Document, read_conll2012, read_conllu
 from sklearn_calib.datasets._corpus import Corpus, DocumentTable, entities_of, origin
-from sklearn_calib.datasets._fetch import Source, fetch
+from sklearn_calib.datasets._fetch import (
+    Source,
+    data_folder,
+    fetch,
+    fetch_parts,
+    file_of_another_form,
+    read_parts,
+)
+from sklearn_calib.datasets._gum import gum_checksums, gum_source, read_gum_document
 
 __all__ = ["DocumentCorpus", "load_amalgum_news", "load_gum", "load_litbank"]
 
@@ -50,19 +58,6 @@ class DocumentCorpus(DocumentTable, Corpus):
 
     def _sentence(self) -> str:
         return f"{self.name}: {self._counts()}"
-
-
-def _gum_source(split: str) -> Source:
-    name = f"en_gum-ud-{split}.conllu"
-    return Source(
-        corpus="GUM",
-        url=f"https://raw.githubusercontent.com/UniversalDependencies/UD_English-GUM/r2.16/{name}",
-        name=name,
-        sha256=None,
-        licence="CC BY 4.0 (annotations); texts under Creative Commons licences that differ by "
-        "genre, some of them for non-commercial use only",
-        other_names=(f"gum_{split}.conllu",),
-    )
 
 
 # Of the documents, since an archive of GitHub may be packed in another way tomorrow.
@@ -119,7 +114,8 @@ def load_gum(
     r"""Load GUM, a corpus of 15 genres with parses, mentions and entities.
 
     Entities of a single mention are annotated as well. The documents of Reddit
-    are not part of it.
+    are not part of it. A download is of version 11.1, one file for each document,
+    and goes on where it was interrupted.
 
     Parameters
     ----------
@@ -163,19 +159,41 @@ def load_gum(
     """
     check_option(split, "split", (*SPLITS, "all"))
     chosen = SPLITS if split == "all" else (split,)
-    sources = [_gum_source(s) for s in chosen]
-    paths = [fetch(source, data_home=data_home, download=download) for source in sources]
     documents: list[Document] = []
-    for path in paths:
-        documents += _not_empty(read_conllu(path), path)
+    paths: list[Path] = []
+    for part in chosen:
+        found, files = _gum(part, data_home, download)
+        documents += found
+        paths += files
     return _corpus(
         documents,
-        sources,
+        [gum_source(split)],
         paths,
         name=f"GUM {split}",
         description="The Georgetown University Multilayer corpus: texts of 15 genres, parsed and "
         "annotated by hand (Zeldes, 2017).",
     )
+
+
+def _gum(
+    split: str, data_home: str | os.PathLike[str] | None, download: bool
+) -> tuple[list[Document], list[Path]]:
+    """Return the documents of a split, and their files."""
+    source = gum_source(split)
+    expected = {f"{name}.conllu": sha256 for name, sha256 in gum_checksums(split).items()}
+
+    def read(path: Path) -> list[Document]:
+        return read_gum_document(path, expected[path.name])
+
+    parts = read_parts(source, list(expected), read, data_home=data_home)
+    missing = [name for name in expected if name not in parts]
+    if missing:
+        if (own := file_of_another_form(source, data_home)) is not None:
+            return _not_empty(read_conllu(own), own), [own]
+        parts |= fetch_parts(source, missing, read, data_home=data_home, download=download)
+    folder = data_folder(data_home) / source.name
+    documents = [document for name in expected for document in parts[name]]
+    return documents, [folder / name for name in expected]
 
 
 def load_litbank(
@@ -218,8 +236,14 @@ def load_litbank(
     """
     path = fetch(LITBANK, data_home=data_home, download=download)
     if path.suffix == ".zip":
-        texts = zip_texts(path, lambda name: PurePosixPath(name).match("coref/conll/*.conll"))
-        documents = [document for _, text in texts for document in _litbank(text)]
+        documents = []
+        for name, text in zip_texts(
+            path, lambda name: PurePosixPath(name).match("coref/conll/*.conll")
+        ):
+            try:
+                documents += _litbank(text)
+            except ValueError as error:
+                raise FileError(f"{path}, file {shortened(name)}: {error}") from None
     else:
         documents = _litbank(path)
     documents = sorted(_not_empty(documents, path), key=lambda document: document.id)

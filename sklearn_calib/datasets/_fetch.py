@@ -5,14 +5,18 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from sklearn_calib._files import open_text, unpacked
 
 VARIABLE = "SKLEARN_CALIB_DATA"
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,9 +28,10 @@ class Source:
     corpus : str
         Name of the corpus, for messages.
     url : str or None
-        Address of the file; None where it cannot be downloaded.
+        Address of the file; None where it cannot be downloaded. Of a corpus in
+        many files, what their addresses begin with.
     name : str
-        Name of the file as it is downloaded.
+        Name of the file as it is downloaded, or of the folder of many files.
     sha256 : str or None
         Checksum of the download. Where it is None, the checksum of the first
         download is written beside it, and holds from then on.
@@ -65,17 +70,14 @@ def fetch(
     names, are the user's own and are taken as they are.
     """
     folder = data_folder(data_home)
-    if source.url is not None and not _is_safe(source.url):
-        raise ValueError(f"{source.corpus}: {source.url} does not begin with https://.")
+    _check_address(source)
     own = [name for name in _with_packed(source.name) if (folder / name).is_file()]
     expected = {name: source.sha256 or _noted(folder / name) for name in own}
     for name in own:
         if expected[name] is not None and _has_checksum(folder / name, expected[name]):
             return folder / name
-    others = [packed for name in source.other_names for packed in _with_packed(name)]
-    for name in others:
-        if (folder / name).is_file():
-            return folder / name
+    if (other := file_of_another_form(source, folder)) is not None:
+        return other
     wrong = [name for name in own if expected[name] is not None]
     if len(wrong) < len(own):
         return folder / next(name for name in own if expected[name] is None)
@@ -85,7 +87,7 @@ def fetch(
             f"sha256 {expected[wrong[0]]}. Remove it, so that it can be downloaded again."
         )
     if not download or source.url is None:
-        wanted = [*others, *_with_packed(source.name)]
+        wanted = [*_other_names(source), *_with_packed(source.name)]
         raise FileNotFoundError(_missing(source, folder, wanted, download))
     if source.sha256 is None:
         for name in wrong:  # without a checksum, pooch would keep it
@@ -94,6 +96,92 @@ def fetch(
     if source.sha256 is None:
         _note_of(path).write_text(f"{_checksum(path)}  {path.name}\n", encoding="utf-8")
     return path
+
+
+def file_of_another_form(
+    source: Source, data_home: str | os.PathLike[str] | None = None
+) -> Path | None:
+    """Return the user's own file of a corpus, under one of its other names."""
+    paths = (data_folder(data_home) / name for name in _other_names(source))
+    return next((path for path in paths if path.is_file()), None)
+
+
+def read_parts(
+    source: Source,
+    names: Sequence[str],
+    read: Callable[[Path], T],
+    *,
+    data_home: str | os.PathLike[str] | None = None,
+) -> dict[str, T]:
+    """Read those files of a corpus in many that are there and are what they should be.
+
+    Of others, `read` raises a ValueError.
+    """
+    folder = data_folder(data_home) / source.name
+    found: dict[str, T] = {}
+    for name in names:
+        try:
+            found[name] = read(folder / name)
+        except (OSError, ValueError):
+            continue
+    return found
+
+
+def fetch_parts(
+    source: Source,
+    names: Sequence[str],
+    read: Callable[[Path], T],
+    *,
+    data_home: str | os.PathLike[str] | None = None,
+    download: bool = True,
+) -> dict[str, T]:
+    """Download and read files of a corpus in many; those that `read_parts` has not found.
+
+    Each is checked by `read` and stays if it is right, so that whatever ends
+    this, the next time goes on from there.
+    """
+    _check_address(source)
+    folder = data_folder(data_home) / source.name
+    if not download:
+        for name in names:
+            if (folder / name).exists():
+                read(folder / name)  # says what is wrong with it
+        if folder.is_dir():
+            raise FileNotFoundError(
+                f"{source.corpus}: {folder} lacks {names[0]}"
+                + f" and {len(names) - 1} others" * (len(names) > 1)
+                + f". They come from {source.url}, and download=True fetches them."
+            )
+        wanted = [*_other_names(source), f"{source.name}{os.sep}{names[0]}"]
+        raise FileNotFoundError(_missing(source, folder.parent, wanted, download))
+    found: dict[str, T] = {}
+    with _pooch(source, folder, f"{names[0]} and others") as pooch:
+        import tqdm
+
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in tqdm.tqdm(names, desc=source.corpus, unit="file"):
+            address, path = f"{source.url}{name}", folder / name
+            if path.exists():
+                path.unlink()  # it is damaged, and pooch would keep it
+            pooch.retrieve(address, None, fname=name, path=folder)
+            try:
+                found[name] = read(path)
+            except ValueError as error:
+                path.unlink()
+                raise OSError(
+                    f"what {address} sent is not the file that was expected, and was not kept: "
+                    f"{error}"
+                ) from error
+    return found
+
+
+def _check_address(source: Source) -> None:
+    if source.url is not None and not _is_safe(source.url):
+        raise ValueError(f"{source.corpus}: {source.url} does not begin with https://.")
+
+
+def _other_names(source: Source) -> list[str]:
+    return [packed for name in source.other_names for packed in _with_packed(name)]
 
 
 def _with_packed(name: str) -> list[str]:
@@ -147,12 +235,29 @@ def _missing(source: Source, folder: Path, wanted: list[str], download: bool) ->
 
 
 def _download(source: Source, folder: Path) -> Path:
+    with _pooch(source, folder, source.name) as pooch:
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            path = pooch.retrieve(
+                source.url, source.sha256, fname=source.name, path=folder, progressbar=True
+            )
+        except ValueError as error:  # what pooch raises for a wrong checksum
+            raise OSError(
+                f"what {source.url} sent is not the file that was expected, by its sha256 "
+                f"{source.sha256}. It was not kept. ({error})"
+            ) from error
+    return Path(path)
+
+
+@contextmanager
+def _pooch(source: Source, folder: Path, name: str) -> Iterator[Any]:
+    """Give what downloads; say whence and under which licence, and what to do if it fails."""
     try:
         import pooch
-        import tqdm  # noqa: F401  (pooch draws its progress bar with it)
+        import tqdm  # noqa: F401  (it draws the progress bar)
     except ImportError:
         raise ImportError(
-            f"{source.corpus}: {source.name} is not in {folder}, and downloading it needs pooch "
+            f"{source.corpus}: {name} is not in {folder}, and downloading it needs pooch "
             'and tqdm, which are not installed: pip install "sklearn-calib[data]". Or put the '
             f"file there by hand; it comes from {source.url}."
         ) from None
@@ -163,24 +268,14 @@ def _download(source: Source, folder: Path) -> Path:
     level = pooch.get_logger().level
     pooch.get_logger().setLevel("ERROR")  # it would say the same again
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        path = pooch.retrieve(
-            source.url, source.sha256, fname=source.name, path=folder, progressbar=True
-        )
-    except ValueError as error:  # what pooch raises for a wrong checksum
-        raise OSError(
-            f"{source.corpus}: what {source.url} sent is not the file that was expected, by its "
-            f"sha256 {source.sha256}. It was not kept. Try again, or fetch the file by hand, look "
-            f"at it, and put it in {folder} as {source.name}. ({error})"
-        ) from error
-    except OSError as error:  # no folder, no network, no such address
+        yield pooch
+    except OSError as error:  # no folder, no network, no such address, or not what it should be
         raise OSError(
             f"{source.corpus}: {source.url} could not be downloaded to {folder}: {error}. Try "
-            f"again, or fetch the file by hand and put it there as {source.name}."
+            f"again, or fetch it by hand, look at it, and put it there as {name}."
         ) from error
     finally:
         pooch.get_logger().setLevel(level)
-    return Path(path)
 
 
 def lines(

@@ -87,10 +87,11 @@ class TweetCorpus(Corpus):
 
 
 def _tsv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield label, number, date and text from the trimmed form, which has a header."""
+    """Yield label, number, date and text from the trimmed form, with or without a header."""
     for number, line in lines(path):
-        if number > 1 and line:
-            yield number, line.split("\t")
+        row = line.split("\t")
+        if line and not (number == 1 and not row[0].isdigit()):
+            yield number, row
 
 
 def _csv_rows(path: Path, member: str, encoding: str) -> Iterator[tuple[int, list[str]]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from datetime import date as Date
 
 import numpy as np
 
@@ -123,7 +124,8 @@ def load_wikinews(
             continue
         try:
             _, date, _, _, _ = cells
-            np.datetime64(date, "D")
+            if Date.fromisoformat(date).isoformat() != date:
+                raise ValueError  # forms such as 20060712 mean something else to NumPy
         except ValueError:
             raise ValueError(
                 f"{path}, line {number}: a number, a date, its source, a title and a text are "

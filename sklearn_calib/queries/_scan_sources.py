@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from sklearn_calib._files import FileError, expansion_limit, listed, shortened
+from sklearn_calib._files import FileError, check_files, expansion_limit, listed, shortened
 from sklearn_calib._validation import text_array
 from sklearn_calib.queries._queries import Queries
 from sklearn_calib.queries._scan_columns import Coded, Piece, QueryMaker
@@ -464,9 +464,11 @@ def file_source(path: str | PathLike[str], columns: Mapping[str, str], pos_label
             file
             for file in given.rglob("*.parquet")
             if not any(part.startswith(("_", ".")) for part in file.relative_to(given).parts)
+            and not file.is_dir()
         )
         if not files:
             raise FileError(f"{given}: the folder holds no files that end in .parquet.")
+        check_files(files)
         return ParquetSource(files, columns, pos_label)
     if given.exists():
         files = [given]
@@ -474,6 +476,7 @@ def file_source(path: str | PathLike[str], columns: Mapping[str, str], pos_label
         files = sorted(Path(name) for name in glob.glob(str(path), recursive=True))
         if not files:
             raise FileError(f"{given}: no such file, folder or pattern of files.")
+    check_files(file for file in files if not file.is_dir())
     kinds = {file.suffix.lower() for file in files}
     if kinds == {".parquet"}:
         return ParquetSource(files, columns, pos_label)

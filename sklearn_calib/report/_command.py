@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_calib._files import FileError
+from sklearn_calib._interrupt import has_loaded
 from sklearn_calib._output import check_output, exit_code
 from sklearn_calib._results import printable
 from sklearn_calib._validation import Array, text_array
@@ -193,9 +194,13 @@ def _groups(values: list[Any], name: str) -> Array:
 
 def main(arguments: list[str] | None = None, *, prog: str = "sklearn-calib") -> int:
     """Run the command line and return its exit code."""
+    return exit_code(lambda: _run(arguments, prog))
+
+
+def _run(arguments: list[str] | None, prog: str) -> None:
+    has_loaded()
     options = parser(prog).parse_args(arguments)
-    run = {"report": _write_report, "count": count}[options.command]
-    return exit_code(lambda: run(options))
+    {"report": _write_report, "count": count}[options.command](options)
 
 
 def _write_report(options: argparse.Namespace) -> None:
@@ -205,7 +210,9 @@ def _write_report(options: argparse.Namespace) -> None:
     try:
         report = _report(options)
     except ValueError as error:
-        raise FileError(str(error).replace("Set pos_label", "Set --pos-label")) from None
+        said = str(error).replace("Set pos_label", "Set --pos-label")
+        name = options.file.name
+        raise FileError(said if name in said else f"{name}: {said}") from None
     print(printable(str(report), keep="\n"))
     if options.out is not None:
         report.save(options.out, force=options.force)

@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import os
+import sys
 
 import pytest
 
@@ -137,3 +139,41 @@ def test_a_message_lists_only_some_of_many_fields(tmp_path):
     with pytest.raises(ValueError, match=r"the fields are 'x{60}'\.\.\., ") as caught:
         list(read_jsonl(path))
     assert len(str(caught.value)) < 1000
+
+
+@pytest.mark.parametrize(
+    "record",
+    [r'{"text": "\ud800 x"}', r'{"text": "a", "id": "\uDC00"}', r'{"text": "a", "\udfff": [1]}',
+     r'{"text": "a", "x": {"y": ["z", "\ude00\ud83d"]}}'],
+)  # fmt: skip
+def test_half_of_a_character_is_refused_before_a_long_run_ends_with_it(tmp_path, record):
+    path = write(tmp_path / "news.jsonl", '{"text": "\\ud83d\\ude00"}\n' + record)
+    found = read_jsonl(path)
+    assert next(found)[0] == "\U0001f600"
+    with pytest.raises(ValueError, match=r"news\.jsonl, line 2: .*half of a character") as caught:
+        next(found)
+    assert str(caught.value).isprintable()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes of this kind")
+@pytest.mark.parametrize("kind", ["pipe", "device", "link"])
+def test_folders_with_what_is_no_file(tmp_path, kind):
+    path = tmp_path / "b.txt"
+    write(tmp_path / "a.txt", "one")
+    (tmp_path / "folder.txt").mkdir()
+    write(tmp_path / "folder.txt" / "c.txt", "two")
+    assert [text for text, _ in read_text_folder(tmp_path)] == ["one", "two"]
+    if kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("/dev/zero" if kind == "device" else tmp_path / "nowhere")
+    with pytest.raises(ValueError, match=r"b\.txt' is no file: it is a pipe, a device or a link"):
+        read_text_folder(tmp_path)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are text elsewhere")
+def test_names_that_are_no_text(tmp_path):
+    with open(os.fsencode(tmp_path) + b"/\xff.txt", "w") as file:
+        file.write("one")
+    [(_, known)] = read_text_folder(tmp_path)
+    assert known["id"] == "\\udcff"

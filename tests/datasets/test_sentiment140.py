@@ -9,6 +9,7 @@ import pytest
 from sklearn_calib.datasets import (
     load_sentiment140,
 )
+from tests.limits import within_limits
 
 TWEETS_TSV = (
     "label\tid\tdate\ttext\n1\t7\t2009-06-01T10:26:07\tso\x85glad \n0\t8\t2009-04-06T22:19:45\t?"
@@ -70,3 +71,34 @@ def test_a_malformed_csv_is_named(tmp_path):
     (tmp_path / "sentiment140_sample.csv").write_text(TWEETS_CSV + "4,1,2\n")
     with pytest.raises(ValueError, match=r"line 3: .*found \['4', '1', '2'\]"):
         load_sentiment140(data_home=tmp_path)
+
+
+def test_without_a_header_no_tweet_is_lost(tmp_path):
+    path = tmp_path / "sentiment140_20k.tsv"
+    header, first, *_ = TWEETS_TSV.split("\n")
+    path.write_text(first + "\n")
+    assert len(load_sentiment140(data_home=tmp_path)) == 1
+    path.write_text(f"{header}\n{first}\n")
+    assert len(load_sentiment140(data_home=tmp_path)) == 1
+
+
+@pytest.mark.parametrize("number", ["9" * 25, "9" * 5000, "0x1", "9223372036854775808", "\u00b2"])
+def test_numbers_that_do_not_fit(tmp_path, number):
+    path = tmp_path / "sentiment140_20k.tsv"
+    path.write_text(f"1\t{number}\t2009-06-01T10:26:07\tx\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"sentiment140_20k\.tsv, line 1: a label") as caught:
+        load_sentiment140(data_home=tmp_path)
+    assert len(str(caught.value)) < 1000
+
+
+@pytest.mark.parametrize(
+    "text", ['"' * 900_000, '"' + "a,\n" * 300_000, '"0","1","' + "a" * 900_000 + '"\n']
+)
+def test_quotes_without_an_end(tmp_path, text):
+    path = tmp_path / "training.1600000.processed.noemoticon.csv"
+    path.write_text(text)
+    with (
+        within_limits(),
+        pytest.raises(ValueError, match=r"noemoticon\.csv, line \d+: field"),
+    ):
+        load_sentiment140(data_home=tmp_path, subset="full")

@@ -8,6 +8,8 @@ from sklearn_calib.datasets import make_chunked_sequences, make_tagged_sequences
 from sklearn_calib.explore import count_spans, count_tags
 from sklearn_calib.sequence import CRFTagger, HMMTagger
 
+pytest.importorskip("sklearn_crfsuite")
+
 DATA = make_chunked_sequences(200, random_state=0)
 X, Y, X_TEST = DATA.X[:100], DATA.y[:100], DATA.X[100:]
 # Without constraints, some I- tags continue nothing.

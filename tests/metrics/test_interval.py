@@ -25,6 +25,7 @@ def coverage(n, replications, options, **interval):
     return hits / replications
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("truth", TRUTHS)
 @pytest.mark.parametrize("law", LAWS)
 def test_default_interval_covers(law, truth):
@@ -75,6 +76,7 @@ def test_bootstrap_covers_a_miscalibrated_model():
     assert 0.87 <= covered <= 0.995
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("truth", ["calibrated", "shift", "overconfident"])
 def test_grouped_interval_covers_where_the_ungrouped_one_fails(truth):
     rng = np.random.default_rng(0)

@@ -1,5 +1,6 @@
 """Files, datasets and functions as sources of a scan."""
 
+import os
 import warnings
 
 import numpy as np
@@ -396,3 +397,15 @@ def test_names_of_columns_that_are_not_utf8(tmp_path):
     refused(path, r"a\.parquet: cannot be read: 'utf-8' codec")
     with pytest.raises(ValueError, match=r"a\.parquet: cannot be read: 'utf-8' codec"):
         read_columns(path, ["y"])
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes of this kind")
+@pytest.mark.parametrize("name", ["data", "data/a.parquet", "data/*.parquet", "data/b.csv"])
+def test_pipes_are_not_waited_for(tmp_path, name):
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (folder / "folder.parquet").mkdir()
+    os.mkfifo(folder / "a.parquet")
+    os.mkfifo(folder / "b.csv")
+    with pytest.raises(ValueError, match=r"is no file: it is a pipe"):
+        scan_queries(tmp_path / name, y_true="y", y_prob="p")

@@ -146,3 +146,19 @@ def test_text_of_a_parquet_file_is_kept_once(tmp_path):
     assert found[:3] == ["a" * 900_000, "b", None]
     parquet.write_table(pa.table({"y": [[1, 2], [3]]}), path)
     refused(path, ["y"], r"a\.parquet: the column 'y' holds 'list<element: int64>'")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["y,p\n1,50%\n", "y,p\n1,0x1p-1\n", "y,p\n1,1.0000000001\n0,.5\n", "y,p\n1,.5\n",
+     "y,p\na,.5\nb,.5\n", "y,p\ntrue,.5\n0,.5\n", "y,p\n\x1b[31m,.5\nb,.5\n",
+     "sep=,\ny,p\n1,.5\n", "y;p\n1,.5\n", "y\0,p\n1,.5\n"],
+)  # fmt: skip
+def test_whatever_is_wrong_the_file_is_named(tmp_path, capsys, text):
+    path = tmp_path / "predictions.csv"
+    path.write_text(text)
+    assert main(["report", str(path), "--y-true", "y", "--y-prob", "p"]) == 2
+    said = capsys.readouterr().err
+    assert "predictions.csv" in said
+    assert said.count("\n") == 1
+    assert said[:-1].isprintable()

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import sklearn_crfsuite
 
 from sklearn_calib.datasets import make_chunked_sequences
 from sklearn_calib.sequence import CRFTagger
@@ -17,6 +16,8 @@ from sklearn_calib.sequence._token_features import FEATURES
 from tests.literal_spans import literal_spans
 from tests.sequence.chains import enumerate_chain
 from tests.sequence.text import sentences
+
+sklearn_crfsuite = pytest.importorskip("sklearn_crfsuite")
 
 X, y = sentences()
 

@@ -27,7 +27,7 @@ _FEWEST = 10
 _TOP = 1022  # the exponent of 0.5
 
 # Octaves of both ends, by the exponent of u: zero takes one that no u has.
-_SIDE_BITS = np.int64(10)
+_SIDE_BITS = 10
 _SIDE, _SIDES = 1024, 2048
 _ZERO = 1023
 _NO_ROOM = -(1 << 62)
@@ -152,7 +152,8 @@ class Buckets:
         np.minimum(u, q, out=u)
         bits = u.view(np.int64)
         octave = np.right_shift(bits, 52)
-        np.left_shift(np.greater(q, 0.5).view(np.int8), _SIDE_BITS, out=slot)
+        # NumPy before 2 would shift within eight bits, whatever it writes to.
+        np.left_shift(np.greater(q, 0.5).view(np.int8), _SIDE_BITS, out=slot, dtype=np.int64)
         octave += slot
         if u.min() == 0.0:
             octave[bits == 0] |= _ZERO
