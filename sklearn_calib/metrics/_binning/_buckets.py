@@ -507,9 +507,10 @@ class ExactRows:
         # Bits of the prediction, shifted up by one to make room for the answer.
         self.key = np.empty(0, dtype=np.int64)
         self.sums = np.zeros((1 + (len(POWERS) if weighted else 0), 0))
-        self._single: list[Array] = []
+        # Rows of one query each are the first so many of these.
+        self._rows, self._waiting = np.empty(0, dtype=np.int64), 0
         self._weights: list[Array] = []
-        self._waiting, self._most = 0, _WAITING // (8 if weighted else 1)
+        self._most = _WAITING // (8 if weighted else 1)
         self.n_rows = 0
 
     @cached_property
@@ -540,22 +541,31 @@ class ExactRows:
             return
         key = np.left_shift(found.view(np.int64), 1)
         key |= y[place]
-        self._single.append(key)
         if w is not None:
             self._weights.append(w[place])
-        self._waiting += len(key)
+        self._append(key)
+
+    def _append(self, key: Array) -> None:
+        """Let rows wait behind the others, in an array that grows without a second copy of it."""
+        end = self._waiting + len(key)
+        if end > len(self._rows):
+            if not self._rows.flags.owndata:
+                self._rows = self._rows.copy()
+            self._rows.resize(max(end, 9 * len(self._rows) // 8), refcheck=False)
+        self._rows[self._waiting : end] = key
+        self._waiting = end
         if self._waiting > self._most:
             self.settle()
 
     def settle(self) -> None:
         """Put rows of equal prediction and answer together, where they are many."""
-        if not self._single:
+        if self._waiting == 0:
             return
-        key = joined(self._single)
+        key = self._rows[: self._waiting]
         if self.weighted:
-            weight = joined(self._weights)
+            weight = np.concatenate(self._weights)
             self._put_together(key, np.stack([np.ones(len(key)), *(weight**k for k in POWERS)]))
-            self._waiting, self._most = 0, max(self._most, len(self.key))
+            self._weights, self._waiting, self._most = [], 0, max(self._most, len(self.key))
             return
         key.sort()
         often = key[: 1 - _OFTEN or None] == key[_OFTEN - 1 :]
@@ -565,10 +575,10 @@ class ExactRows:
             change = np.zeros(len(key) + 1, dtype=np.int8)
             change[first] += 1
             change[behind] -= 1
-            key = key[np.cumsum(change[:-1], dtype=np.int8) == 0]
+            self._rows = key[np.cumsum(change[:-1], dtype=np.int8) == 0]
+            self._waiting = len(self._rows)
             self._put_together(many, (behind - first).astype(float)[None, :])
-        self._single.append(key)
-        self._waiting, self._most = len(key), max(self._most, 2 * len(key))
+        self._most = max(self._most, 2 * self._waiting)
 
     def _put_together(self, key: Array, values: Array) -> None:
         key, values = (
@@ -580,29 +590,28 @@ class ExactRows:
     def merge(self, other: ExactRows) -> None:
         """Add the rows of other chunks."""
         self.n_rows += other.n_rows
-        self._single += other._single
         self._weights += other._weights
-        self._waiting += other._waiting
         self._put_together(other.key, other.sums)
-        if self._waiting > self._most:
-            self.settle()
+        self._append(other._rows[: other._waiting])
 
-    def take_singles(self) -> list[Array]:
+    def take_rows(self) -> Array:
         """Return the rows that were not put together, and hold them no longer."""
         if self.weighted:
             self.settle()
-        found, self._single = self._single, []
+        found, self._rows = self._rows[: self._waiting], np.empty(0, dtype=np.int64)
+        self._waiting = 0
         return found
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ExactRows:
-        """Copy the lists; their arrays are never written to."""
+        """Copy what a merge writes to."""
         other = copy(self)
-        other._single, other._weights = list(self._single), list(self._weights)
+        other._rows, other._weights = self._rows[: self._waiting].copy(), list(self._weights)
         return other
 
     def __getstate__(self) -> dict[str, object]:
         """Send the rows, and the wanted buckets as a list."""
-        return {k: v for k, v in self.__dict__.items() if k not in ("_is_wanted", "_near")}
+        state = {k: v for k, v in self.__dict__.items() if k not in ("_is_wanted", "_near")}
+        return state | {"_rows": self._rows[: self._waiting]}
 
 
 def longer(table: Array, size: int) -> Array:
@@ -613,18 +622,6 @@ def longer(table: Array, size: int) -> Array:
     found = np.zeros((*table.shape[:-1], size), dtype=table.dtype)
     found[..., : table.shape[-1]] = table
     return found
-
-
-def joined(parts: list[Array]) -> Array:
-    """Return arrays one after the other, and empty the list that holds them."""
-    whole = np.empty(sum(map(len, parts)), dtype=parts[0].dtype)
-    # One part after the other, so that there are never two copies of all of them.
-    end = len(whole)
-    while parts:
-        part = parts.pop()
-        whole[end - len(part) : end] = part
-        end -= len(part)
-    return whole
 
 
 def added_up(key: Array, values: Array) -> tuple[Array, Array]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from sklearn_calib._validation import Array
-from sklearn_calib.metrics._binning._buckets import NARROW, POWERS, Buckets, ExactRows, joined
+from sklearn_calib.metrics._binning._buckets import NARROW, POWERS, Buckets, ExactRows
 from sklearn_calib.metrics._binning._sorted import ranges
 
 # Rows of a cell.
@@ -61,21 +61,20 @@ class HeldRows:
         self.bucket = np.union1d(self.bucket, found.wanted)
         # What is made anew is not held while it is made.
         self._clear_cells()
-        singles = [self._key, *found.take_singles()]
-        self._key = self._key[:0]
+        rows, old = found.take_rows(), self._key
+        # What another process sent may not be written to.
+        whole = len(old) == 0 and rows.flags.writeable
+        self._key = rows if whole else np.concatenate((old, rows))
         if self._sums is None and len(found.key) == 0:
-            self._key = joined(singles)
             self._key.sort()
         else:
-            n_old, n_sums = len(singles[0]), len(found.sums)
-            self._key = joined([*singles, found.key])
-            sums = np.ones((n_sums, len(self._key)))
+            sums = np.ones((len(found.sums), len(self._key) + len(found.key)))
             if self._sums is not None:
-                sums[:, :n_old] = self._sums
-            if len(found.key):
-                sums[:, -len(found.key) :] = found.sums
-            order = np.argsort(self._key, kind="stable")
-            self._key, self._sums = self._key[order], sums[:, order]
+                sums[:, : len(old)] = self._sums
+            sums[:, len(self._key) :] = found.sums
+            key = np.concatenate((self._key, found.key))
+            order = np.argsort(key, kind="stable")
+            self._key, self._sums = key[order], sums[:, order]
         self._divide()
 
     def keep(self, buckets: Array) -> None:
