@@ -13,7 +13,7 @@ from sklearn_calib.metrics._binning._buckets import NARROW, POWERS, Buckets, Exa
 from sklearn_calib.metrics._binning._sorted import ranges
 
 # Rows of a cell.
-_PER_CELL = 16
+_PER_CELL = 24
 
 # Rows handled at a time.
 _ROWS = 1 << 18

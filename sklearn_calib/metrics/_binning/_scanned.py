@@ -111,8 +111,7 @@ class ScanReader:
         self._whole = sums.whole_weights
         self._one_weight = not weighted or sums.least_weight == sums.largest_weight
         self._bucket, self._count, self._sums = sums.filled()
-        for name in ("_distinct", "_common"):
-            self.__dict__.pop(name, None)
+        self.__dict__.pop("_common", None)
         self._start_anew()
 
     def _start_anew(self) -> None:
@@ -140,6 +139,8 @@ class ScanReader:
             rows = self.open_rows(rules, attempt)
             if rows is None:
                 break
+            # What is made anew is not held while rows are read.
+            self._ordered = None
             self.accept(self._scan._reduce(rows, "queries at the edges of bins"))
         return self.ordered
 
@@ -180,7 +181,7 @@ class ScanReader:
                 self._ordered = pool = None
                 continue
             at = np.unique(self._run_bucket[open_runs])
-            wanted, room = self._bucket[at], np.cumsum(self._distinct[at])
+            wanted, room = self._bucket[at], np.cumsum(self._distinct(at))
             if room[-1] <= self._most_held or self._buckets.bits >= _MOST_BITS:
                 break
             self._read_sums(min(_MOST_BITS, self._buckets.bits + 2))
@@ -215,15 +216,15 @@ class ScanReader:
         # With weights, a row takes seven times as much.
         return _MOST_HELD // (4 if self._scan.weighted else 1)
 
-    @cached_property
-    def _distinct(self) -> Array:
-        """How many distinct predictions each bucket may hold."""
+    def _distinct(self, at: Array) -> Array:
+        """Return how many distinct predictions buckets may hold."""
+        count, sums = self._count[at], self._sums[:, at]
         weight, first, second = (
-            self._sums[:3] if self._scan.weighted else (self._count.astype(float), *self._sums[:2])
+            sums[:3] if self._scan.weighted else (count.astype(float), *sums[:2])
         )
         total = weight.sum(axis=1)
         mean = first.sum(axis=1) / total
-        least, behind, _ = self._buckets.range(self._bucket)
+        least, behind, _ = self._buckets.range(self._bucket[at])
         width = behind - least
         if self._scan.weighted:
             variance = second.sum(axis=1) / total - np.square(mean)
@@ -234,7 +235,7 @@ class ScanReader:
             some = np.where(weight > 0.0, weight, 1.0)
             no, yes = (first / some).T
             same = (weight > 0.0).all(axis=1) & (np.abs(yes - no) <= 1e-9 * width)
-        return np.where(same, 2, self._count.sum(axis=1))
+        return np.where(same, 2, count.sum(axis=1))
 
     def forget(self) -> None:
         """Hold only the queries that are laid out; for others, the scan is read again."""
@@ -541,11 +542,14 @@ def sort_or_scan(
     grouped: bool = False,
     summed: bool = False,
     fine: bool = False,
+    ahead: Rule | None = None,
 ) -> SortedQueries:
     """Return queries in order of prediction, in memory or from a scan.
 
     `grouped` says that their groups are needed, where they have some, `summed` that
     sums of the groups in bins will do, and `fine` that there will be very many bins.
+    What a rule needs to know of a scan is read `ahead`: sums of all buckets are then
+    not held beside it.
     """
     if isinstance(queries, Queries):
         return sort_queries(queries, units=queries.units if grouped or summed else None)
@@ -556,7 +560,10 @@ def sort_or_scan(
             "of them, or scan.collect() where all of them fit into memory; the interval and its "
             "p-value (statistic='binned') take groups of any number."
         )
-    ordered = reader_of(queries, fine=fine).ordered
+    reader = reader_of(queries, fine=fine)
+    if ahead is not None:
+        reader.resolved((ahead,))
+    ordered = reader.ordered
     return replace(ordered, scan=queries) if summed and queries.grouped else ordered
 
 
