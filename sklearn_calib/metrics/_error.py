@@ -98,7 +98,9 @@ class ErrorMeasure:
         if average == "micro" and labels is None:
             # Bins as large as the standard ones are few, and asked for in rows they may be many.
             asked = self.n_bins is not None or not isinstance(self.bin_size, str)
-            return self.of_sorted(sort_or_scan(scan, fine=asked))
+            by_size = asked and self.n_bins is None
+            ahead = BySize(int(self.bin_size)) if by_size else None
+            return self.of_sorted(sort_or_scan(scan, fine=asked, ahead=ahead))
         if average == "micro":
             raise TypeError(
                 "The error of a scan is over all of its queries. For some of the labels pass "

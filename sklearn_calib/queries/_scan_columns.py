@@ -13,6 +13,9 @@ from sklearn_calib._results import printable
 from sklearn_calib._validation import Array, is_missing, text_array
 from sklearn_calib.queries._queries import Queries
 
+# The bits of 1.0.
+_ONE = int(np.float64(1.0).view(np.uint64))
+
 # The columns of a scan, by what they hold.
 Columns = Mapping[str, Any]
 
@@ -92,6 +95,9 @@ class QueryMaker:
     def _probabilities(self, column: Any, piece: Piece) -> Array:
         q = self._numbers(column, "y_prob", piece)
         if len(q) == 0:
+            return q
+        # As whole numbers, the bits of what is below 0 or not a number exceed those of 1.
+        if int(q.view(np.uint64).max()) <= _ONE:
             return q
         low, high = float(q.min()), float(q.max())
         if not (low >= 0.0 and high <= 1.0):

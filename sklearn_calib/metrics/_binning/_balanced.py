@@ -32,7 +32,10 @@ _BLOCKS_PER_BIN = 16
 _BY_TRIAL = 200
 
 # Queries between the end of a bin and that of its lump for it to matter what is behind the lump.
-_WELL_WITHIN = 4
+WELL_WITHIN = 4
+
+# A middle of a block that is so far from the edge of a bin lies on the side where it seems to lie.
+_SURE = 1e-6
 
 
 def balanced_ends(
@@ -143,19 +146,29 @@ def runs_at_edges(
     at = np.append(0, counts)
     held = np.append(0.0, queries.run_weights)
     known = np.append(0.0, np.cumsum(v)[runs - 1])
-    weight, info = (np.diff(np.interp(ends, at, total), prepend=0.0) for total in (held, known))
-    index = _bin_of_blocks(
-        weight, info, _number(queries, n_bins, most, n_effective, info_effective)
-    )
+    number = _number(queries, n_bins, most, n_effective, info_effective)
+    if known[-1] > 0.0:
+        share = (held / held[-1] + known / known[-1]) / 2.0 * number
+    else:
+        share = held / held[-1] * number
+    end_share = np.interp(ends, at, share)
+    index = _bin_of_middles((np.append(0.0, end_share[:-1]) + end_share) / 2.0, number)
     edge = np.flatnonzero(index[1:] != index[:-1])
-    beside = np.clip(np.concatenate((edge - 1, edge + 1)), 0, len(ends) - 1)
-    at_end = np.searchsorted(counts, ends[edge])
+    run = np.searchsorted(counts, ends)
+    at_end, before = run[edge], run[np.maximum(edge - 1, 0)]
+    # Wherever in its lump the block before the last of a bin ends, it matters only if the middle
+    # of the last one may then lie in the next bin; and likewise behind the end of the bin.
+    last = (share[before + 1] + end_share[edge]) / 2.0
+    before = before[(edge > 0) & (last > index[edge] + 1 - _SURE)]
+    after = run[edge + 1]
+    next_ = (end_share[edge] + share[after]) / 2.0
+    after = after[next_ < index[edge + 1] + _SURE]
     # The run behind the end of a bin has its least prediction. Where the end lies well within a
     # lump, that is in the lump as well.
-    inside = (counts[at_end] - ends[edge] > _WELL_WITHIN) & lump[at_end]
+    inside = (counts[at_end] - ends[edge] > WELL_WITHIN) & lump[at_end]
     behind = np.minimum(at_end[~inside] + 1, len(runs) - 1)
     found = np.zeros(len(runs), dtype=bool)
-    for some in (np.searchsorted(counts, ends[beside]), at_end, behind):
+    for some in (before, after, at_end, behind):
         found[some] = True
     return np.flatnonzero(found)
 
@@ -226,7 +239,11 @@ def _bin_of_blocks(weight: Array, info: Array, n_bins: int) -> Array:
     share = np.cumsum(weight) / weight.sum()
     if info.sum() > 0.0:
         share = (share + np.cumsum(info) / info.sum()) / 2.0
-    middle = (np.concatenate(([0.0], share[:-1])) + share) / 2.0 * n_bins
+    return _bin_of_middles((np.concatenate(([0.0], share[:-1])) + share) / 2.0 * n_bins, n_bins)
+
+
+def _bin_of_middles(middle: Array, n_bins: int) -> Array:
+    """Return the number of the bin that holds each middle, as a share of the number of bins."""
     # A middle on an edge goes outwards, whichever end one counts from.
     near = np.rint(middle)
     outwards = np.where(near > n_bins / 2.0, near, near - 1.0)

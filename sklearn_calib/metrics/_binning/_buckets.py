@@ -11,6 +11,7 @@ where a bin ends within a bucket its queries are looked at one by one.
 from __future__ import annotations
 
 import math
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -26,33 +27,24 @@ _LAST_FULL = 1018  # the exponent of 2 ** -5, as its bits have it
 _FEWEST = 10
 _TOP = 1022  # the exponent of 0.5
 
-# Octaves of both ends, by the exponent of u: zero takes one that no u has.
-_SIDE_BITS = 10
-_SIDE, _SIDES = 1024, 2048
-_ZERO = 1023
-_NO_ROOM = -(1 << 62)
+# An octave is the first twelve bits of a signed distance: its sign, which says from which end it
+# is counted, and its exponent.
+_OCTAVES, _LOWER = 4096, 2048
 
 # A bucket is narrow where so many bits behind the leading one of u agree: beside the mean of its
 # predictions, their variance is lost in rounding.
-_NARROW_BITS = 16
+_NARROW_BITS = 15
 NARROW = 2.0**-_NARROW_BITS
 
-# How far a query is in its bucket, as a share of this, and what stands for one query beside it:
-# fewer than 256 of them can be told from the sum of the others. Shares of the narrowest buckets
-# are lifted on the way, so that their reciprocals stay within floats.
-_UNIT, _ONE, _FULL, _LIFT = 2.0**37, 2.0**45, 2.0**53, 2.0**500
+# So many bits of u are added up in octaves that have all their buckets; places have so many of them
+# at least, and at most, so that there is room for a block of rows.
+_ADDED_BITS, _LEAST_PLACE_BITS, _MOST_PLACE_BITS = 39, 23, 33
 
-# Rows handled at a time: their temporaries stay in cache.
-_ROWS = 32_768
-
-# Rows whose sums are made at a time, and which wait until then.
-_BUFFER = 1 << 20
+# Rows handled at a time: their temporaries stay in a core's own cache.
+_ROWS = 16_384
 
 # Cells of an even grid of predictions, as powers of two, which tells rows that are not wanted.
 _LEAST_GRID, _GRID = 12, 21
-
-# So few buckets are looked up in their list, and more in a table of all.
-_LISTED = 1000
 
 # Rows are looked through for equal ones when so many are waiting.
 _WAITING = 16_000_000
@@ -113,58 +105,83 @@ class Buckets:
         np.subtract(2 * self._half - 1, bucket, out=bucket, where=q > 0.5)
         return bucket, u
 
-    @cached_property
-    def narrow_from(self) -> float:
-        """The least u from which on buckets are narrow: no variance is needed there."""
-        narrow = np.flatnonzero(52 - self._shift[1:] >= _NARROW_BITS) + 1
-        return float((np.int64(narrow[0]) << 52).view(np.float64)) if len(narrow) else 1.0
-
-    # An octave is an exponent of u, and which end it is counted from. Zero has one of its own.
+    # Each bucket has two slots, one for each answer: first exactly 0 and exactly 1, then one half,
+    # then one octave after the other, away from it. So those that are not there come last.
 
     @cached_property
-    def _shift_of_octave(self) -> Array:
-        shift = np.append(self._shift, 52)
-        return np.concatenate((shift, shift))
+    def _start(self) -> Array:
+        """The first slot of each octave; what is behind the last one is the number of slots."""
+        exponent = np.arange(_TOP - 1, -1, -1)
+        size = np.int64(2) << (52 - self._shift[exponent])
+        behind = 6 + 2 * np.cumsum(size)
+        start = np.full(_OCTAVES + 1, behind[-1])
+        start[_LOWER + _TOP] = 4
+        start[_LOWER + exponent] = behind - 2 * size
+        start[exponent] = behind - size
+        return start
 
-    def leading(self, octave: int) -> int:
-        """Return the leading bits of u in the first bucket of an octave."""
-        exponent = octave % _SIDE
-        return 0 if exponent == _ZERO else exponent << int(52 - self._shift[exponent])
+    @property
+    def n_slots(self) -> int:
+        """Two slots for each bucket."""
+        return int(self._start[-1])
 
-    def size(self, octave: int) -> int:
-        """Return how many buckets an octave has; one half and zero have one each."""
-        exponent = octave % _SIDE
-        return 1 if exponent >= _TOP else 1 << int(52 - self._shift[exponent])
+    @cached_property
+    def shift_of_octave(self) -> Array:
+        """How many bits do not count, by octave."""
+        shift = np.zeros(_OCTAVES, dtype=np.int64)
+        shift[: _TOP + 1] = shift[_LOWER : _LOWER + _TOP + 1] = self._shift
+        return shift
 
-    def number_of(self, octave: int, place: Array) -> Array:
-        """Return the numbers of buckets of an octave."""
-        exponent = octave % _SIDE
-        number = place + (0 if exponent == _ZERO else self._first[exponent])
-        return number if octave < _SIDE else 2 * self._half - 1 - number
+    @cached_property
+    def offset_of_octave(self) -> Array:
+        """What leads from twice the leading bits to the slot; below zero where zero may be."""
+        octave = np.arange(_OCTAVES)
+        offset = self._start[:-1] - (octave << (53 - self.shift_of_octave))
+        offset[[0, _LOWER]] -= self.n_slots
+        return offset
 
-    def place(self, q: Array, offset: Array, slot: Array, away: Array) -> tuple[Array, Array]:
-        """Write the slot of each prediction, and how far u lies above the least of its bucket.
+    @property
+    def place_bits(self) -> int:
+        """Bits that say where in its bucket a query is."""
+        return min(max(_ADDED_BITS - self.bits, _LEAST_PLACE_BITS), _MOST_PLACE_BITS)
 
-        The slot of a bucket is twice the leading bits of u, plus the offset of
-        its octave. Returns u and the octaves.
+    @property
+    def one_bits(self) -> int:
+        """Bits of the sum of places; behind them, queries are counted."""
+        return (63 + self.place_bits) // 2
+
+    @property
+    def most(self) -> int:
+        """How many queries can be told from the sum of their places."""
+        return (1 << (self.one_bits - self.place_bits)) - 1
+
+    def slots(self, used: Array) -> tuple[Array, Array, Array]:
+        """Return places, numbers and widths of buckets in order of prediction.
+
+        `used` says which are wanted, in order of their slots, in which they have their places.
         """
-        u = np.subtract(1.0, q)
-        np.minimum(u, q, out=u)
-        bits = u.view(np.int64)
-        octave = np.right_shift(bits, 52)
-        # NumPy before 2 would shift within eight bits, whatever it writes to.
-        np.left_shift(np.greater(q, 0.5).view(np.int8), _SIDE_BITS, out=slot, dtype=np.int64)
-        octave += slot
-        if u.min() == 0.0:
-            octave[bits == 0] |= _ZERO
-        shift = self._shift_of_octave.take(octave, mode="clip")
-        leading = np.right_shift(bits, shift)
-        np.left_shift(leading, shift, out=shift)
-        np.subtract(u, shift.view(np.float64), out=away)
-        leading <<= 1
-        np.take(offset, octave, out=slot, mode="clip")
-        slot += leading
-        return u, octave
+        zero = np.flatnonzero(used[:1])
+        places, numbers, widths = [zero], [zero], [np.zeros(len(zero))]
+        lower = range(_LOWER, _LOWER + _TOP + 1)
+        for octave in (*lower, *range(_TOP - 1, -1, -1)):
+            first, exponent = int(self._start[octave]) // 2, octave % _LOWER
+            if first >= len(used):
+                continue
+            size = 1 if exponent == _TOP else 1 << int(52 - self._shift[exponent])
+            place = np.flatnonzero(used[first : first + size])
+            number = place + self._first[exponent]
+            if octave < _LOWER:
+                place, number = place[::-1], 2 * self._half - 1 - number[::-1]
+            places.append(first + place)
+            numbers.append(number)
+            # One half is alone in its bucket. The least exponent is that of all numbers below it.
+            width = math.ldexp(1.0, max(exponent, 1) - 1075 + int(self._shift[exponent]))
+            widths.append(np.full(len(place), 0.0 if exponent == _TOP else width))
+        if used[1:2].any():
+            places.append(np.array([1]))
+            numbers.append(np.array([self.number - 1]))
+            widths.append(np.zeros(1))
+        return np.concatenate(places), np.concatenate(numbers), np.concatenate(widths)
 
     @cached_property
     def _offset(self) -> Array:
@@ -184,14 +201,6 @@ class Buckets:
         behind = np.where(place == 0, 1, first + step)
         return first.view(np.float64), behind.view(np.float64), upper
 
-    @cached_property
-    def width(self) -> Array:
-        """The width of the buckets of each octave, in u."""
-        exponent = np.maximum(np.arange(_TOP + 1), 1)
-        # The least exponent is shared by all numbers below it.
-        width = np.ldexp(1.0, exponent - 1075 + self._shift)
-        return np.tile(np.append(width, 1.0), 2)
-
     def leading_bits(self, bucket: Array, bits: int) -> Array:
         """Return numbers that buckets share if these bits behind the leading one of u agree."""
         upper = bucket >= self._half
@@ -206,34 +215,26 @@ class Buckets:
 class BucketSums:
     """Sums over the queries of each bucket and answer: a reduction over chunks.
 
-    Queries wait in a buffer of `room` rows, so that large tables are not added up for a few rows.
+    Without weights, one whole number holds the count of a slot (a bucket and an
+    answer) and how far its queries are in the bucket, so that a query costs one
+    visit to a large table. The two are told apart before they run into each other.
     """
 
-    def __init__(self, buckets: Buckets, weighted: bool, room: int | None = None) -> None:
+    def __init__(self, buckets: Buckets, weighted: bool) -> None:
         self.buckets, self.weighted = buckets, weighted
         self.n_rows, self.n_used = 0, 0
         self.largest_weight, self.least_weight, self.whole_weights = 0.0, np.inf, True
-        # An octave has room for its sums once a prediction falls into it.
-        self._start = np.full(_SIDES, -1, dtype=np.int64)
-        self._offset = np.full(_SIDES, _NO_ROOM, dtype=np.int64)
-        self._n_slots = 0
+        # Slots in use are the first ones of the tables.
+        self._extent = 0
+        # Counts and places in one number, and no more of a slot than this.
+        self._both, self._bound = np.zeros(0, dtype=np.int64), 0
+        # Squares of places, which narrow buckets do not need.
+        self._squares = np.zeros(0)
+        # What was told apart: counts, and sums of places; with weights, for each power sums of the
+        # weights and of weight times u - least, and of weight times its square.
         self._counts = np.zeros(0, dtype=np.int64)
-        # Sums of u - least and of its square, which narrow buckets do not need; with weights, for
-        # each power sums of the weights and of weight times u - least, and of weight times its
-        # square.
-        self._sums = np.zeros((2 * len(POWERS) + 1 if weighted else 2, 0))
-        # Counts and sums in one number, from before they are told apart.
-        self._both, self._bound = np.zeros(0), 0.0
-        self._scale = _UNIT / _LIFT / buckets.width
-        self._room = _BUFFER if room is None else room
-        self._wait()
-
-    def _wait(self) -> None:
-        """Make room for queries that wait."""
-        self._n_waiting = 0
-        self._slot = np.empty(0, dtype=np.int64)
-        self._away, self._weight = np.empty(0), np.empty(0)
-        self._wide: list[tuple[Array, Array]] = []
+        self._sums = np.zeros((2 * len(POWERS) + 1 if weighted else 1, 0))
+        self._work: _Work | None = None
 
     def add(self, chunk: Queries) -> None:
         """Add the queries of a chunk."""
@@ -249,190 +250,223 @@ class BucketSums:
             self.least_weight = min(self.least_weight, float(w.min()))
             self.whole_weights = self.whole_weights and not bool((w % 1.0).any())
         self.n_used += len(q)
-        step = min(_ROWS, self._room)
-        for first in range(0, len(q), step):
-            rows = slice(first, first + step)
-            self._put(y[rows], q[rows], None if w is None else w[rows])
+        if self._work is None:
+            self._work = _Work(self.buckets)
+        for first in range(0, len(q), _ROWS):
+            rows = slice(first, first + _ROWS)
+            slot, shift, extent = self._work.place(q[rows], y[rows])
+            if extent > self._extent:
+                self._extend(extent)
+            if w is None:
+                self._add(slot, shift)
+            else:
+                self._add_weighted(slot, self._work.away(shift), w[rows])
 
-    def _put(self, y: Array, q: Array, w: Array | None) -> None:
-        """Let a few rows wait."""
-        if self._n_waiting + len(q) > self._room:
-            self.flush()
-        end = self._n_waiting + len(q)
-        if len(self._slot) == 0:
-            self._slot = np.empty(self._room, dtype=np.int64)
-            self._away = np.empty(self._room)
-            self._weight = np.empty(self._room if self.weighted else 0)
-        here = slice(self._n_waiting, end)
-        slot, away = self._slot[here], self._away[here]
-        u, octave = self.buckets.place(q, self._offset, slot, away)
-        if slot.min() < 0:
-            self._make_room(np.unique(octave[slot < 0]))
-            u, octave = self.buckets.place(q, self._offset, slot, away)
-        slot |= y
-        self._n_waiting = end
-        if w is not None:
-            self._weight[here] = w
-            return
-        # One query, and as a small number beside it how far it is in its bucket.
-        away *= _LIFT
-        away *= self._scale.take(octave, mode="clip")
-        if self.buckets.narrow_from <= 0.5:
-            wide = np.flatnonzero(u < self.buckets.narrow_from)
-            self._wide.append((slot[wide], away[wide]))
-        away += _ONE
-
-    def _make_room(self, octaves: Array) -> None:
-        """Give octaves a place for their sums."""
-        for octave in octaves.tolist():
-            self._start[octave] = self._n_slots
-            # The leading bits of u begin with its exponent.
-            self._offset[octave] = self._n_slots - 2 * self.buckets.leading(octave)
-            self._n_slots += 2 * self.buckets.size(octave)
-
-    def flush(self) -> None:
-        """Add up the queries that wait."""
-        slot, away, w = (x[: self._n_waiting] for x in (self._slot, self._away, self._weight))
-        if self._n_waiting == 0:
-            return
-        self._grow()
-        if self.weighted:
-            self._counts += np.bincount(slot, minlength=self._n_slots)
-            self._add_weighted(slot, away, w)
-        else:
-            self._add_both(slot, away)
-        self._n_waiting = 0
-
-    def _grow(self) -> None:
-        """Make room for the octaves that were given a place."""
-        more = self._n_slots - len(self._counts)
-        if more:
-            self._counts = np.append(self._counts, np.zeros(more, dtype=np.int64))
-            self._sums = np.concatenate((self._sums, np.zeros((len(self._sums), more))), axis=1)
-            if not self.weighted:
-                self._both = np.append(self._both, np.zeros(more))
-
-    def _add_both(self, slot: Array, away: Array) -> None:
-        """Add up counts and sums at once: they are told apart as long as counts are small."""
-        size = self._n_slots
-        both = np.bincount(slot, away, size)
-        most = float(both.max())
-        if most >= _FULL:
-            self._counts += np.bincount(slot, minlength=size)
-        else:
-            if self._bound + most >= _FULL:
+    def _add(self, slot: Array, shift: Array) -> None:
+        assert self._work is not None
+        if self._bound + len(slot) > self.buckets.most:
+            self._bound = self._largest_count()
+            if self._bound > self.buckets.most // 2:
                 self._tell_apart()
-            self._both += both
-            self._bound += most
-        del both
-        away -= _ONE
-        if most >= _FULL:
-            self._sums[0] += np.bincount(slot, away, size)
-        if self._wide:
-            slot, away = (np.concatenate(parts) for parts in zip(*self._wide, strict=True))
-            self._wide = []
-        np.square(away, out=away)
-        if 4 * len(slot) < size:
-            np.add.at(self._sums[1], slot, away)
-        else:
-            self._sums[1] += np.bincount(slot, away, size)
+        self._bound += len(slot)
+        both = self._work.both(shift)
+        np.add.at(self._both, slot, both)
+        if self.buckets.bits >= _NARROW_BITS:
+            wide = np.flatnonzero(shift > 52 - _NARROW_BITS)
+            slot, both = slot[wide], both[wide]
+        both &= (1 << self.buckets.place_bits) - 1
+        place = both.astype(float)
+        place += 0.5
+        place *= place
+        np.add.at(self._squares, slot, place)
+
+    def _extend(self, extent: int) -> None:
+        """Let the tables reach up to a slot."""
+        self._extent = extent
+        size = len(self._counts if self.weighted else self._both)
+        if extent <= size:
+            return
+        size = min(max(2 * size, extent), self.buckets.n_slots)
+        if self.weighted:
+            self._counts, self._sums = longer(self._counts, size), longer(self._sums, size)
+            return
+        self._both, self._squares = longer(self._both, size), longer(self._squares, size)
+
+    def _largest_count(self) -> int:
+        """Return what no slot counts more of, but what was told apart."""
+        return int(self._both[: self._extent].max(initial=0) >> self.buckets.one_bits) + 1
 
     def _tell_apart(self) -> None:
-        """Add what counts and sums have in common to each of them."""
-        count = np.floor(self._both / _ONE)
-        self._counts += count.astype(np.int64)
-        count *= _ONE
-        self._sums[0] += np.subtract(self._both, count, out=count)
-        self._both[:], self._bound = 0.0, 0.0
+        """Move counts and places to tables of their own."""
+        size, both = self._extent, self._both[: self._extent]
+        self._counts, self._sums = longer(self._counts, size), longer(self._sums, size)
+        self._counts[:size] += both >> self.buckets.one_bits
+        both &= (1 << self.buckets.one_bits) - 1
+        self._sums[0, :size] += both
+        both[:], self._bound = 0, 0
 
     def _add_weighted(self, slot: Array, away: Array, w: Array) -> None:
-        size = self._n_slots
+        np.add.at(self._counts, slot, 1)
         power = np.ones_like(w)
         row = 0
         for k in range(1, max(POWERS) + 1):
             power *= w
             if k not in POWERS:
                 continue
-            self._sums[row] += np.bincount(slot, power, size)
-            self._sums[row + 1] += np.bincount(slot, power * away, size)
+            moved = power * away
+            np.add.at(self._sums[row], slot, power)
+            np.add.at(self._sums[row + 1], slot, moved)
             row += 2
             if k == 1:
-                self._sums[row] += np.bincount(slot, power * away * away, size)
+                np.add.at(self._sums[row], slot, moved * away)
                 row += 1
-
-    def finish(self) -> None:
-        """Add up all that waits."""
-        self.flush()
-        if self._bound:
-            self._tell_apart()
 
     def merge(self, other: BucketSums) -> None:
         """Add the sums of other chunks."""
-        self.finish()
-        other.finish()
         self.n_rows += other.n_rows
         self.n_used += other.n_used
         self.largest_weight = max(self.largest_weight, other.largest_weight)
         self.least_weight = min(self.least_weight, other.least_weight)
         self.whole_weights = self.whole_weights and other.whole_weights
-        octaves = np.flatnonzero(other._start >= 0)
-        self._make_room(octaves[self._start[octaves] < 0])
-        self._grow()
-        for octave in octaves.tolist():
-            size = 2 * self.buckets.size(octave)
-            here, there = (
-                slice(start, start + size) for start in (self._start[octave], other._start[octave])
-            )
-            self._counts[here] += other._counts[there]
-            self._sums[:, here] += other._sums[:, there]
+        if other._extent > self._extent:
+            self._extend(other._extent)
+        if self._bound + other._bound > self.buckets.most:
+            self._bound, other._bound = self._largest_count(), other._largest_count()
+            if self._bound + other._bound > self.buckets.most:
+                self._tell_apart()
+                # Its tables stay as they are: a merge may be made again.
+                other = copy(other)
+                other._both = other._both.copy()
+                other._tell_apart()
+        self._bound += other._bound
+        for name in ("_both", "_squares", "_counts", "_sums"):
+            theirs = getattr(other, name)
+            size = min(theirs.shape[-1], other._extent)
+            setattr(self, name, longer(getattr(self, name), size))
+            getattr(self, name)[..., :size] += theirs[..., :size]
 
     def filled(self) -> tuple[Array, Array, Array]:
         """Return the buckets that hold queries, in order, and their counts and sums by answer.
 
         Counts have the shape (n_buckets, 2), sums (n_sums, n_buckets, 2).
         """
-        self.finish()
-        buckets, slots = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
-        widths = [np.empty(0)]
-        counts = self._counts.reshape(-1, 2)
-        for octave in np.flatnonzero(self._start >= 0).tolist():
-            start = self._start[octave] // 2
-            some = np.flatnonzero(counts[start : start + self.buckets.size(octave)].any(axis=1))
-            buckets.append(self.buckets.number_of(octave, some))
-            slots.append(start + some)
-            widths.append(np.full(len(some), self.buckets.width[octave]))
-        bucket, slot = np.concatenate(buckets), np.concatenate(slots)
-        order = np.argsort(bucket)
-        bucket, slot = bucket[order], slot[order]
-        sums = self._sums.reshape(len(self._sums), -1, 2)[:, slot]
+        at, bucket, width = self.buckets.slots(self._used)
+        if self.weighted:
+            return bucket, self._by_answer(self._counts)[at], self._by_answer(self._sums)[:, at]
+        both = self._by_answer(self._both)[at]
+        count = both >> self.buckets.one_bits
+        both &= (1 << self.buckets.one_bits) - 1
+        sums = np.empty((2, *both.shape))
+        sums[0] = both
+        del both
+        if len(self._counts):
+            count += self._by_answer(self._counts)[at]
+            sums[0] += self._by_answer(self._sums)[0, at]
+        # A place stands for the middle of what it stands for.
+        sums[0] += 0.5 * count
+        sums[1] = self._by_answer(self._squares)[at]
+        sums *= 2.0**-self.buckets.place_bits
+        sums *= width[:, None]
+        # Two steps: the square of a width may be too small for a float.
+        sums[1] *= 2.0**-self.buckets.place_bits
+        sums[1] *= width[:, None]
+        return bucket, count, sums
+
+    def _by_answer(self, table: Array) -> Array:
+        """Return a table of slots as one of buckets and answers."""
+        size = self._extent
+        return longer(table, size)[..., :size].reshape(*table.shape[:-1], -1, 2)
+
+    @property
+    def _used(self) -> Array:
+        """Which buckets hold queries, in order of their slots."""
+        used = np.any(self._by_answer(self._counts), axis=1)
         if not self.weighted:
-            width = np.concatenate(widths)[order, None]
-            for power in (0, 1):
-                for _ in range(power + 1):
-                    sums[power] /= _UNIT
-                    sums[power] *= width
-        return bucket, counts[slot], sums
+            used |= np.any(self._by_answer(self._both), axis=1)
+        return used
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> BucketSums:
+        """Copy the tables as they are, which is faster than to send them."""
+        other = copy(self)
+        other._work = None
+        for name in ("_both", "_squares", "_counts", "_sums"):
+            setattr(other, name, getattr(self, name)[..., : self._extent].copy())
+        return other
 
     def __getstate__(self) -> dict[str, object]:
         """Send no more than what is filled."""
-        self.finish()
-        state = self.__dict__.copy()
-        for name in ("_slot", "_away", "_weight", "_wide", "_n_waiting", "_both"):
-            del state[name]
-        used = np.flatnonzero(self._counts)
-        state["_counts"], state["_sums"] = (used, self._counts[used]), self._sums[:, used]
+        state = self.__dict__ | {"_work": None}
+        for name in ("_both", "_squares", "_counts", "_sums"):
+            table = state[name][..., : self._extent]
+            used = np.flatnonzero(table if table.ndim == 1 else table.any(axis=0))
+            state[name] = (used.astype(np.int32), table[..., used], table.shape)
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        used, counts = state["_counts"]
-        sums = state["_sums"]
-        self._counts = np.zeros(self._n_slots, dtype=np.int64)
-        self._counts[used] = counts
-        self._sums = np.zeros((len(sums), len(self._counts)))
-        self._sums[:, used] = sums
-        self._both = np.zeros(0 if self.weighted else self._n_slots)
-        self._wait()
+        for name in ("_both", "_squares", "_counts", "_sums"):
+            used, values, shape = state[name]
+            table = np.zeros(shape, dtype=values.dtype)
+            table[..., used] = values
+            setattr(self, name, table)
+
+
+class _Work:
+    """Where a few rows are in the tables, with room for what is needed on the way."""
+
+    def __init__(self, buckets: Buckets) -> None:
+        self._buckets = buckets
+        self._above = np.empty(_ROWS, dtype=bool)
+        self._signed = np.empty(_ROWS)
+        self._octave, self._shift, self._slot, self._leading = np.empty((4, _ROWS), dtype=np.int64)
+
+    def place(self, q: Array, y: Array) -> tuple[Array, Array, int]:
+        """Return slots, how many bits of each query do not count, and what is behind all slots."""
+        n = len(q)
+        above, signed = self._above[:n], self._signed[:n]
+        octave, shift, slot, leading = (
+            x[:n] for x in (self._octave, self._shift, self._slot, self._leading)
+        )
+        # The distance to 1 with its sign, and that to 0 with the other one.
+        np.greater(q, 0.5, out=above)
+        np.subtract(above, q, out=signed)
+        bits = signed.view(np.uint64)
+        np.right_shift(bits, np.uint64(52), out=octave.view(np.uint64))
+        np.take(self._buckets.shift_of_octave, octave, out=shift, mode="clip")
+        np.right_shift(bits, shift.view(np.uint64), out=leading.view(np.uint64))
+        leading <<= 1
+        np.take(self._buckets.offset_of_octave, octave, out=slot, mode="clip")
+        slot += leading
+        slot |= y
+        self._n = n
+        last = int(slot.view(np.uint64).max())
+        if last >= self._buckets.n_slots:
+            # Exactly 0 and 1 have no octave; the sign does not tell them apart.
+            zero = np.flatnonzero(signed == 0.0)
+            slot += self._buckets.n_slots * (slot < 0)
+            slot[zero] = 2 * above[zero] + y[zero]
+            shift[zero] = 0
+            last = int(slot.max())
+        return slot, shift, (last | 1) + 1
+
+    def both(self, shift: Array) -> Array:
+        """Return one query, and as a small number beside it how far it is in its bucket."""
+        bits, found = self._signed[: self._n].view(np.int64), self._leading[: self._n]
+        np.subtract(64, shift, out=found)
+        np.left_shift(bits, found, out=found)
+        np.right_shift(
+            found.view(np.uint64),
+            np.uint64(64 - self._buckets.place_bits),
+            out=found.view(np.uint64),
+        )
+        found += 1 << self._buckets.one_bits
+        return found
+
+    def away(self, shift: Array) -> Array:
+        """Return how far u lies above the least of its bucket."""
+        bits = self._signed[: self._n].view(np.int64)
+        least = np.left_shift(np.right_shift(bits, shift), shift)
+        return np.abs(self._signed[: self._n] - least.view(np.float64))
 
 
 class Near:
@@ -440,7 +474,7 @@ class Near:
 
     def __init__(self, low: Array, high: Array) -> None:
         # The more ranges there are, the finer.
-        self._size = 1 << int(np.clip(math.log2(len(low) + 1) + 5, _LEAST_GRID, _GRID))
+        self._size = 1 << int(np.clip(math.log2(len(low) + 1) + 8, _LEAST_GRID, _GRID))
         change = np.zeros(self._size + 2, dtype=np.int32)
         np.add.at(change, (low * self._size).astype(np.int64), 1)
         np.add.at(change, (high * self._size).astype(np.int64) + 1, -1)
@@ -448,8 +482,17 @@ class Near:
 
     def rows(self, q: Array) -> Array:
         """Return the rows that may be in one of the ranges: all that are, and a few others."""
-        cell = (q * self._size).astype(np.int64)
-        return np.flatnonzero(np.take(self._inside, cell, mode="clip"))
+        found = [np.empty(0, dtype=np.intp)]
+        scaled, cell = np.empty(_ROWS), np.empty(_ROWS, dtype=np.intp)
+        for first in range(0, len(q), _ROWS):
+            part = q[first : first + _ROWS]
+            n = len(part)
+            np.multiply(part, self._size, out=scaled[:n])
+            np.copyto(cell[:n], scaled[:n], casting="unsafe")
+            inside = np.flatnonzero(np.take(self._inside, cell[:n], mode="clip"))
+            inside += first
+            found.append(inside)
+        return np.concatenate(found)
 
 
 class ExactRows:
@@ -464,65 +507,65 @@ class ExactRows:
         # Bits of the prediction, shifted up by one to make room for the answer.
         self.key = np.empty(0, dtype=np.int64)
         self.sums = np.zeros((1 + (len(POWERS) if weighted else 0), 0))
-        self._single: list[Array] = []
+        # Rows of one query each are the first so many of these.
+        self._rows, self._waiting = np.empty(0, dtype=np.int64), 0
         self._weights: list[Array] = []
-        self._waiting, self._most = 0, _WAITING // (8 if weighted else 1)
+        self._most = _WAITING // (8 if weighted else 1)
         self.n_rows = 0
-        self._look_for()
 
-    def _look_for(self) -> None:
-        """Mark the wanted buckets, and where they are."""
-        self._table = None
-        if len(self.wanted) > _LISTED:
-            self._table = np.zeros(self.buckets.number, dtype=bool)
-            self._table[self.wanted] = True
+    @cached_property
+    def _is_wanted(self) -> Array:
+        """Of each bucket, whether it is wanted."""
+        table = np.zeros(self.buckets.number, dtype=bool)
+        table[self.wanted] = True
+        return table
+
+    @cached_property
+    def _near(self) -> Near:
+        """Where the wanted buckets are."""
         least, behind, upper = self.buckets.range(self.wanted)
-        self._near = Near(
-            np.where(upper, 1.0 - behind, least), np.where(upper, 1.0 - least, behind)
-        )
+        return Near(np.where(upper, 1.0 - behind, least), np.where(upper, 1.0 - least, behind))
 
     def add(self, chunk: Queries) -> None:
         """Add the queries of a chunk that fall into the wanted buckets."""
         y, q, w = chunk.y_true, chunk.y_prob, chunk.sample_weight
         self.n_rows += len(q)
-        keys, weights = [], []
-        for first in range(0, len(q), _ROWS):
-            rows = slice(first, first + _ROWS)
-            # Most rows are nowhere near, which is quickly seen.
-            place = self._near.rows(q[rows])
-            found = q[rows][place]
-            hit = self._is_wanted(self.buckets.of(found)[0])
-            if w is not None:
-                hit &= w[rows][place] > 0.0
-            place, found = place[hit], found[hit]
-            keys.append(np.left_shift(found.view(np.int64), 1) | y[rows][place])
-            if w is not None:
-                weights.append(w[rows][place])
-        key = np.concatenate(keys) if keys else self.key[:0]
-        if len(key) == 0:
+        # Most rows are nowhere near, which is quickly seen.
+        place = self._near.rows(q)
+        found = q[place]
+        hit = self._is_wanted[self.buckets.of(found)[0]]
+        if w is not None:
+            hit &= w[place] > 0.0
+        place, found = place[hit], found[hit]
+        if len(place) == 0:
             return
-        self._single.append(key)
-        if weights:
-            self._weights.append(np.concatenate(weights))
-        self._waiting += len(key)
+        key = np.left_shift(found.view(np.int64), 1)
+        key |= y[place]
+        if w is not None:
+            self._weights.append(w[place])
+        self._append(key)
+
+    def _append(self, key: Array) -> None:
+        """Let rows wait behind the others, in an array that grows without a second copy of it."""
+        end = self._waiting + len(key)
+        if end > len(self._rows):
+            if not self._rows.flags.owndata:
+                self._rows = self._rows.copy()
+            self._rows.resize(max(end, 9 * len(self._rows) // 8), refcheck=False)
+        self._rows[self._waiting : end] = key
+        self._waiting = end
         if self._waiting > self._most:
             self.settle()
 
-    def _is_wanted(self, bucket: Array) -> Array:
-        if self._table is not None:
-            return self._table[bucket]
-        place = np.searchsorted(self.wanted, bucket)
-        return np.take(self.wanted, place, mode="clip") == bucket
-
     def settle(self) -> None:
         """Put rows of equal prediction and answer together, where they are many."""
-        if not self._single:
+        if self._waiting == 0:
             return
-        key = _joined(self._single)
+        key = self._rows[: self._waiting]
         if self.weighted:
-            weight = _joined(self._weights)
+            weight = np.concatenate(self._weights)
             self._put_together(key, np.stack([np.ones(len(key)), *(weight**k for k in POWERS)]))
-            self._waiting, self._most = 0, max(self._most, len(self.key))
+            self._weights, self._waiting, self._most = [], 0, max(self._most, len(self.key))
             return
         key.sort()
         often = key[: 1 - _OFTEN or None] == key[_OFTEN - 1 :]
@@ -532,10 +575,10 @@ class ExactRows:
             change = np.zeros(len(key) + 1, dtype=np.int8)
             change[first] += 1
             change[behind] -= 1
-            key = key[np.cumsum(change[:-1], dtype=np.int8) == 0]
+            self._rows = key[np.cumsum(change[:-1], dtype=np.int8) == 0]
+            self._waiting = len(self._rows)
             self._put_together(many, (behind - first).astype(float)[None, :])
-        self._single.append(key)
-        self._waiting, self._most = len(key), max(self._most, 2 * len(key))
+        self._most = max(self._most, 2 * self._waiting)
 
     def _put_together(self, key: Array, values: Array) -> None:
         key, values = (
@@ -547,41 +590,38 @@ class ExactRows:
     def merge(self, other: ExactRows) -> None:
         """Add the rows of other chunks."""
         self.n_rows += other.n_rows
-        self._single += other._single
         self._weights += other._weights
-        self._waiting += other._waiting
         self._put_together(other.key, other.sums)
-        if self._waiting > self._most:
-            self.settle()
+        self._append(other._rows[: other._waiting])
 
-    def take_singles(self) -> list[Array]:
+    def take_rows(self) -> Array:
         """Return the rows that were not put together, and hold them no longer."""
         if self.weighted:
             self.settle()
-        found, self._single = self._single, []
+        found, self._rows = self._rows[: self._waiting], np.empty(0, dtype=np.int64)
+        self._waiting = 0
         return found
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ExactRows:
+        """Copy what a merge writes to."""
+        other = copy(self)
+        other._rows, other._weights = self._rows[: self._waiting].copy(), list(self._weights)
+        return other
 
     def __getstate__(self) -> dict[str, object]:
         """Send the rows, and the wanted buckets as a list."""
-        state = self.__dict__.copy()
-        del state["_table"], state["_near"]
-        return state
-
-    def __setstate__(self, state: dict[str, object]) -> None:
-        self.__dict__.update(state)
-        self._look_for()
+        state = {k: v for k, v in self.__dict__.items() if k not in ("_is_wanted", "_near")}
+        return state | {"_rows": self._rows[: self._waiting]}
 
 
-def _joined(parts: list[Array]) -> Array:
-    """Return arrays one after the other, and empty the list that holds them."""
-    whole = np.empty(sum(map(len, parts)), dtype=parts[0].dtype)
-    # One part after the other, so that there are never two copies of all of them.
-    end = len(whole)
-    while parts:
-        part = parts.pop()
-        whole[end - len(part) : end] = part
-        end -= len(part)
-    return whole
+def longer(table: Array, size: int) -> Array:
+    """Return a table with zeros behind it, so that its last axis has at least a size."""
+    if table.shape[-1] >= size:
+        return table
+    # Pages of zeros that nobody writes to take no memory.
+    found = np.zeros((*table.shape[:-1], size), dtype=table.dtype)
+    found[..., : table.shape[-1]] = table
+    return found
 
 
 def added_up(key: Array, values: Array) -> tuple[Array, Array]:

@@ -14,11 +14,8 @@ from typing import Protocol
 import numpy as np
 
 from sklearn_calib._validation import Array
-from sklearn_calib.metrics._binning._balanced import balanced_ends, runs_at_edges
+from sklearn_calib.metrics._binning._balanced import WELL_WITHIN, balanced_ends, runs_at_edges
 from sklearn_calib.metrics._binning._sorted import TOLERANCE, SortedQueries, ranges, width_edges
-
-# Runs so many times as long as usual say nothing of where other bins end.
-_LONG = 20.0
 
 
 class Rule(Protocol):
@@ -74,8 +71,8 @@ class BySize:
         need = float(max(int(self.size), self.min_rows))
         if queries.w is not None:
             need = self.size * (1.0 - TOLERANCE)
-        excess, variance = _usual_excess(queries)
-        found = []
+        excess, variance = queries.usual_excess
+        found, behind = [], []
         weight = row = 0.0
         # How many bins to look at ahead, and how many since the last end that is known.
         ahead, since = 64, 0
@@ -87,6 +84,7 @@ class BySize:
                     break
                 if held[run] >= weight + need and (run == 0 or held[run - 1] >= weight + need):
                     found.append(np.array([run]))
+                    behind.append(found[-1])
                     weight, row = float(held[run]), float(counts[run])
                     continue
             step = np.arange(ahead)
@@ -99,14 +97,20 @@ class BySize:
             sure = (first == last) & ~lump[first] & (held[first] != target + excess)
             stop = int(np.argmax(sure)) + 1 if sure.any() else len(target)
             found.append(ranges(first[:stop], last[:stop]))
+            # The run behind has the least prediction of the next bin, unless the bin ends well
+            # within a lump.
+            inside = lump[last] & (held[last] - target - reach > WELL_WITHIN)
+            behind.append(last[:stop][~inside[:stop] | (queries.w is not None)])
             if sure.any():
                 weight, row = float(held[first[stop - 1]]), float(counts[first[stop - 1]])
                 ahead, since = max(4, 2 * stop), 0
             else:
                 weight = float(target[-1]) + excess
                 ahead, since = min(2 * ahead, 65_536), since + stop if variance > 0.0 else 0
-        touched = np.concatenate(found) if found else np.empty(0, dtype=np.intp)
-        return _with_neighbours(queries, touched)
+        none = np.empty(0, dtype=np.intp)
+        return _with_neighbours(
+            queries, np.concatenate((none, *found)), np.concatenate((none, *behind))
+        )
 
 
 @dataclass(frozen=True)
@@ -165,53 +169,16 @@ class Fine:
         return Balanced(self.most, by_count=self.by_count).touched(queries)
 
 
-def _usual_excess(queries: SortedQueries) -> tuple[float, float]:
-    """Return by how much bins exceed their size, as mean and variance, from runs that are known."""
-    held, pool = queries.run_weights, queries.pool
-    size = np.diff(held, prepend=0).astype(float)
-    if pool is not None:
-        # Whatever is at 0 and at 1, no other bin ends there.
-        q = queries.q[queries.runs - 1]
-        size = size[~pool.lump & (q > 0.0) & (q < 1.0)]
-    if queries.w is None and len(size):
-        # Neither are a few long runs what is usual elsewhere.
-        size = size[size <= _LONG * _weighted_median(size)]
-    if len(size) < 100 or size.sum() == 0.0:
-        if queries.w is None:
-            return 0.0, 0.0
-        first, second, third = (_total(queries, k) for k in (1, 2, 3))
-        mean, square = second / first / 2.0, third / first / 3.0
-        return mean, max(0.0, square - mean**2)
-    # A place in a run, drawn with equal probability of all places.
-    step = 1.0 if queries.w is None else 0.0
-    mean = float(np.dot(size, size - step) / size.sum()) / 2.0
-    square = float(np.dot(size, (size - step) * (2.0 * size - step)) / size.sum()) / 6.0
-    return mean, max(0.0, square - mean**2)
-
-
-def _weighted_median(size: Array) -> float:
-    """Return the length of the run that a query is in, for the median of the queries."""
-    ordered = np.sort(size)
-    held = np.cumsum(ordered)
-    return float(ordered[np.searchsorted(held, held[-1] / 2.0)])
-
-
-def _total(queries: SortedQueries, power: int) -> float:
-    weight = queries.power(power)[0]
-    return float(len(queries)) if weight is None else float(weight.sum())
-
-
 def _beside(queries: SortedQueries, ends: Array) -> Array:
     """Return the runs before and behind each end of a bin."""
     return _with_neighbours(queries, np.searchsorted(queries.runs, ends))
 
 
-def _with_neighbours(queries: SortedQueries, runs: Array) -> Array:
-    """Return runs with those behind them, and the first and the last: extremes of bins."""
+def _with_neighbours(queries: SortedQueries, runs: Array, behind: Array | None = None) -> Array:
+    """Return runs, those behind some of them, and the first and the last: extremes of bins."""
     last = len(queries.runs) - 1
     found = np.zeros(last + 2, dtype=bool)
     found[[0, last]] = True
-    runs = runs[(runs >= 0) & (runs <= last)]
-    found[runs] = True
-    found[runs + 1] = True
+    for some, step in ((runs, 0), (runs if behind is None else behind, 1)):
+        found[some[(some >= 0) & (some <= last)] + step] = True
     return np.flatnonzero(found[:-1])

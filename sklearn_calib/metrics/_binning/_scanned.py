@@ -30,8 +30,8 @@ from sklearn_calib.metrics._binning._sorted import Pool, SortedQueries, ranges, 
 from sklearn_calib.queries._queries import Queries
 from sklearn_calib.queries._scan import QueryScan
 
-# Buckets of an octave (as a power of two) for few bins, and at most.
-_BITS, _MOST_BITS = 14, 18
+# Buckets of an octave (as a power of two) for few rows, for many rows in few bins, and at most.
+_BITS, _NARROW_BITS, _MOST_BITS = 14, 16, 18
 
 # Variances are kept for weights as they are, and not for their powers: buckets make up for it.
 _WEIGHTED_BITS = 2
@@ -40,7 +40,10 @@ _WEIGHTED_BITS = 2
 _CROWDED = 300
 
 # Queries of buckets that are read one by one and held, at most.
-_MOST_HELD = 24_000_000
+_MOST_HELD = 12_000_000
+
+# Buckets with so few queries are read along with those beside them: a bin may move by as many.
+_SMALL = 4
 
 # Buckets are joined, where no bin ends, if so many bits behind the leading one of u agree.
 _JOINED_BITS = 12
@@ -54,9 +57,6 @@ _JOINED, _FEW_JOINED, _APART, _LAID_OUT = 0, 1, 2, 3
 
 # Buckets of an octave for each of many labels.
 _LABEL_BITS = 13
-
-# Rows of a label that wait to be added up.
-_LABEL_ROOM = 65_536
 
 # Rows of a label that are few enough to be kept, and rows of all such labels at most.
 _FEW, _MOST_KEPT = 50_000, 5_000_000
@@ -111,8 +111,7 @@ class ScanReader:
         self._whole = sums.whole_weights
         self._one_weight = not weighted or sums.least_weight == sums.largest_weight
         self._bucket, self._count, self._sums = sums.filled()
-        for name in ("_distinct", "_common"):
-            self.__dict__.pop(name, None)
+        self.__dict__.pop("_common", None)
         self._start_anew()
 
     def _start_anew(self) -> None:
@@ -121,6 +120,8 @@ class ScanReader:
         self._held = HeldRows(self._buckets, self._scan.weighted)
         self._read = np.zeros(len(self._bucket), dtype=bool)
         self._apart = np.ones(len(self._bucket), dtype=bool)
+        # Rows of buckets that were not read one by one.
+        self._unread: tuple[dict[str, Array], Array, Array] | None = None
         self._shown = np.zeros(0, dtype=np.int8)
         self._forgotten = False
         self._ordered: ScannedQueries | None = None
@@ -138,6 +139,8 @@ class ScanReader:
             rows = self.open_rows(rules, attempt)
             if rows is None:
                 break
+            # What is made anew is not held while rows are read.
+            self._ordered = None
             self.accept(self._scan._reduce(rows, "queries at the edges of bins"))
         return self.ordered
 
@@ -154,7 +157,7 @@ class ScanReader:
             if len(open_runs) == 0:
                 return None
             first, last = self._run_units
-            n_cells = len(self._held.cell)
+            n_cells = self._held.n_cells
             held = (first >= 0) & (first < n_cells)
             inside = open_runs[held[open_runs]]
             if len(inside) and self._forgotten:
@@ -170,42 +173,58 @@ class ScanReader:
                 # What was read did not settle it: look further around.
                 open_runs = _around(open_runs, pool.lump & ~held, 4**attempt)
             several = open_runs[(first[open_runs] < last[open_runs]) & ~held[open_runs]]
-            self._apart[ranges(first[several] - n_cells, last[several] - n_cells)] = True
+            if len(several):
+                self._apart[ranges(first[several] - n_cells, last[several] - n_cells)] = True
+                self._unread = None
             if len(inside) or len(several):
                 # What is made anew is not held while it is made.
                 self._ordered = pool = None
                 continue
             at = np.unique(self._run_bucket[open_runs])
-            wanted, room = self._bucket[at], np.cumsum(self._distinct[at])
+            wanted, room = self._bucket[at], np.cumsum(self._distinct(at))
             if room[-1] <= self._most_held or self._buckets.bits >= _MOST_BITS:
                 break
             self._read_sums(min(_MOST_BITS, self._buckets.bits + 2))
         if len(self._held) > self._most_held and pool is not None:
             self._held.keep(np.unique(self._bucket[self._run_bucket[touched]]))
             self._read = np.isin(self._bucket, self._held.bucket)
+            self._unread = None
             self._show_apart()
         if not self._scan.weighted:
             # What nobody asked for is joined, to save memory. Weights would need finer sums.
             self._apart[:] = False
             self._apart[at] = True
+            self._unread = None
+        if room[-1] <= self._most_held:
+            wanted = self._bucket[self._with_small(at)]
+            return partial(ExactRows, self._buckets, wanted, self._scan.weighted)
         # As many as there is room for, from the left: bins depend on those before them.
         wanted = wanted[: max(1, int(np.searchsorted(room, self._most_held, side="right")))]
         return partial(ExactRows, self._buckets, wanted, self._scan.weighted)
+
+    def _with_small(self, at: Array) -> Array:
+        """Return buckets in order, and those beside them that hold next to nothing."""
+        wanted = np.zeros(len(self._bucket) + 2, dtype=bool)
+        for step in (0, 2):
+            wanted[at + step] = True
+        wanted[1:-1] &= (self._count.sum(axis=1) <= _SMALL) & ~self._read
+        wanted[at + 1] = True
+        return np.flatnonzero(wanted[1:-1])
 
     @property
     def _most_held(self) -> int:
         # With weights, a row takes seven times as much.
         return _MOST_HELD // (4 if self._scan.weighted else 1)
 
-    @cached_property
-    def _distinct(self) -> Array:
-        """How many distinct predictions each bucket may hold."""
+    def _distinct(self, at: Array) -> Array:
+        """Return how many distinct predictions buckets may hold."""
+        count, sums = self._count[at], self._sums[:, at]
         weight, first, second = (
-            self._sums[:3] if self._scan.weighted else (self._count.astype(float), *self._sums[:2])
+            sums[:3] if self._scan.weighted else (count.astype(float), *sums[:2])
         )
         total = weight.sum(axis=1)
         mean = first.sum(axis=1) / total
-        least, behind, _ = self._buckets.range(self._bucket)
+        least, behind, _ = self._buckets.range(self._bucket[at])
         width = behind - least
         if self._scan.weighted:
             variance = second.sum(axis=1) / total - np.square(mean)
@@ -216,7 +235,7 @@ class ScanReader:
             some = np.where(weight > 0.0, weight, 1.0)
             no, yes = (first / some).T
             same = (weight > 0.0).all(axis=1) & (np.abs(yes - no) <= 1e-9 * width)
-        return np.where(same, 2, self._count.sum(axis=1))
+        return np.where(same, 2, count.sum(axis=1))
 
     def forget(self) -> None:
         """Hold only the queries that are laid out; for others, the scan is read again."""
@@ -227,7 +246,7 @@ class ScanReader:
         """Return the queries with no buckets joined."""
         if not self._apart.all():
             self._apart[:] = True
-            self._ordered = None
+            self._ordered = self._unread = None
         return self.ordered
 
     def accept(self, found: ExactRows) -> None:
@@ -247,6 +266,7 @@ class ScanReader:
                 "time; if it is files, they were changed while they were read."
             )
         self._read[place] = True
+        self._unread = None
 
     def _show_apart(self) -> None:
         """Show a few cells together; rules will say what else they need."""
@@ -267,12 +287,18 @@ class ScanReader:
 
     def _pooled(self) -> ScannedQueries:
         """Put lumps and single predictions together, in order."""
-        held, n_cells = self._held, len(self._held.cell)
+        held, n_cells = self._held, self._held.n_cells
         parent = np.searchsorted(self._bucket, held.bucket)
         # A single query is known as it is.
         laid = (self._shown == _LAID_OUT) & (held.count.sum(axis=1) > 1)
         cells, first_cell, last_cell = self._cell_rows(np.flatnonzero(~laid))
-        buckets, first, last = self._bucket_rows(np.flatnonzero(~self._read))
+        if self._unread is None:
+            self._unread = self._bucket_rows(np.flatnonzero(~self._read))
+        buckets, first, last = self._unread
+        if self._apart.all():
+            # They are many, and will be joined.
+            self._unread = None
+        buckets = dict(buckets)
         # The place of a bucket, with room for its cells.
         room = n_cells + 1
         buckets["place"] = (first * room)[buckets.pop("at")]
@@ -313,10 +339,10 @@ class ScanReader:
 
     def _lump_high(self) -> Array:
         """Return what no prediction of each lump exceeds."""
-        n_cells, last = len(self._held.cell), self._run_units[1]
+        n_cells, last = self._held.n_cells, self._run_units[1]
         last = last[last >= 0]
         held, high = last < n_cells, np.empty(len(last))
-        high[held] = self._held.range(last[held])[1]
+        high[held] = self._held.high[last[held]]
         least, behind, upper = self._buckets.range(self._bucket[last[~held] - n_cells])
         high[~held] = np.where(upper, 1.0 - least, np.nextafter(behind, 0.0))
         return high
@@ -326,8 +352,7 @@ class ScanReader:
         held = self._held
         shown = self._shown[cell]
         # A few cells are those of a quarter of a bucket.
-        part = np.right_shift(held.cell[cell], max(held.bits - 2, 0))
-        few = (np.diff(part, prepend=-1) != 0) & (shown == _FEW_JOINED)
+        few = (np.diff(held.part[cell], prepend=-1) != 0) & (shown == _FEW_JOINED)
         new = (
             few | (np.diff(shown, prepend=-1) != 0) | (np.diff(held.parent[cell], prepend=-1) != 0)
         )
@@ -337,10 +362,11 @@ class ScanReader:
             count, sums = (
                 np.add.reduceat(x, starts, axis=-2) for x in (held.count[some], held.sums[:, some])
             )
-            bucket = held.bucket[held.parent_of(some[starts])]
+            bucket = held.bucket[held.parent[some[starts]]]
             least, behind, upper = self._buckets.range(bucket)
             narrow = behind - least <= NARROW * least
-            return _lump_rows(least, upper, narrow, count, sums, self._scan.weighted)
+            alone = count.sum(axis=1) == 1
+            return _lump_rows(least, upper, narrow, count, sums, self._scan.weighted, alone)
 
         return _in_parts(rows, cell, starts), cell[starts], last
 
@@ -422,13 +448,14 @@ def _lump_rows(
     count: Array,
     sums: Array,
     weighted: bool,
+    alone: Array | None = None,
 ) -> dict[str, Array]:
     """Return two rows for each lump and answer: their mean and variance are the lump's.
 
     Where nothing varies, or next to nothing as in narrow ones, there is one. Sums
-    are seen from the least u, which is 1 - q where it is `upper`.
+    are seen from the least u, which is 1 - q where it is `upper`. The prediction of
+    a query that is `alone` is exact.
     """
-    alone = count.sum(axis=1) == 1
     at, answer = np.nonzero(count)
     n, sums = count[at, answer].astype(float), sums[:, at, answer]
     mean, sd = _mean_and_sd(*(sums[:3] if weighted else (n, *sums[:2])))
@@ -449,7 +476,13 @@ def _lump_rows(
         u = start + (u + sd)
         return np.where(above, 1.0 - u, np.maximum(u, 0.0))
 
-    rows = {"at": at, "single": alone[at], "y": answer.astype(bool), "n": n, "q": prediction(mean)}
+    rows = {
+        "at": at,
+        "single": np.zeros(len(at), bool) if alone is None else alone[at],
+        "y": answer.astype(bool),
+        "n": n,
+        "q": prediction(mean),
+    }
     if weighted:
         for k, row in {1: 0, 2: 3, 3: 5, 4: 7, 6: 9}.items():
             rows[f"w{k}"] = sums[row] * share
@@ -493,12 +526,14 @@ def _around(runs: Array, lump: Array, reach: int) -> Array:
 
 def _bits(scan: QueryScan, fine: bool) -> int:
     """Return how fine buckets should be; `fine` is for about sqrt(N) bins."""
-    least = min(_BITS + _WEIGHTED_BITS * scan.weighted, _MOST_BITS)
-    if not fine or scan.n_rows is None:
-        return least
+    if scan.weighted:
+        return min(_BITS + _WEIGHTED_BITS, _MOST_BITS)
+    most = _MOST_BITS if fine else min(_NARROW_BITS, _MOST_BITS)
+    if scan.n_rows is None:
+        return min(_NARROW_BITS, _MOST_BITS)
     # Most queries are in about five octaves.
     wanted = round(math.log2(max(scan.n_rows, 1) / (5 * _CROWDED)))
-    return min(max(wanted, least), _MOST_BITS)
+    return min(max(wanted, _BITS), most)
 
 
 def sort_or_scan(
@@ -507,11 +542,14 @@ def sort_or_scan(
     grouped: bool = False,
     summed: bool = False,
     fine: bool = False,
+    ahead: Rule | None = None,
 ) -> SortedQueries:
     """Return queries in order of prediction, in memory or from a scan.
 
     `grouped` says that their groups are needed, where they have some, `summed` that
     sums of the groups in bins will do, and `fine` that there will be very many bins.
+    What a rule needs to know of a scan is read `ahead`: sums of all buckets are then
+    not held beside it.
     """
     if isinstance(queries, Queries):
         return sort_queries(queries, units=queries.units if grouped or summed else None)
@@ -522,7 +560,10 @@ def sort_or_scan(
             "of them, or scan.collect() where all of them fit into memory; the interval and its "
             "p-value (statistic='binned') take groups of any number."
         )
-    ordered = reader_of(queries, fine=fine).ordered
+    reader = reader_of(queries, fine=fine)
+    if ahead is not None:
+        reader.resolved((ahead,))
+    ordered = reader.ordered
     return replace(ordered, scan=queries) if summed and queries.grouped else ordered
 
 
@@ -553,7 +594,7 @@ class _LabelSums:
 
     def _add_up(self, name: Any) -> None:
         """Keep the sums of a label with many rows, and not the rows."""
-        self.sums[name] = BucketSums(self._buckets, self.weighted, _LABEL_ROOM)
+        self.sums[name] = BucketSums(self._buckets, self.weighted)
         kept = self.rows.pop(name, [])
         self._held -= sum(map(len, kept))
         self._put(name, kept)

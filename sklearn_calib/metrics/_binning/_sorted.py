@@ -22,6 +22,9 @@ CHUNK = 32_768
 # so that ten weights of 0.1 do fill a bin of size 1.
 TOLERANCE = 1e-9
 
+# Runs so many times as long as usual say nothing of where other bins end.
+_LONG = 20.0
+
 
 @dataclass(frozen=True, eq=False)
 class Pool:
@@ -184,6 +187,11 @@ class SortedQueries:
         high[self.pool.lump] = self.pool.lump_high()
         return high
 
+    @cached_property
+    def usual_excess(self) -> tuple[float, float]:
+        """By how much bins exceed their size, as mean and variance, from runs that are known."""
+        return _usual_excess(self)
+
     def resolved(self, *rules: Rule) -> SortedQueries:
         """Return the same queries, known well enough for these rules to cut them exactly."""
         return self
@@ -308,6 +316,42 @@ class SortedQueries:
         return np.unique(ends[ends > 0])
 
 
+def _usual_excess(queries: SortedQueries) -> tuple[float, float]:
+    """Return by how much bins exceed their size, as mean and variance, from runs that are known."""
+    held, pool = queries.run_weights, queries.pool
+    size = np.diff(held, prepend=0).astype(float)
+    if pool is not None:
+        # Whatever is at 0 and at 1, no other bin ends there.
+        q = queries.q[queries.runs - 1]
+        size = size[~pool.lump & (q > 0.0) & (q < 1.0)]
+    if queries.w is None and len(size):
+        # Neither are a few long runs what is usual elsewhere.
+        size = size[size <= _LONG * _weighted_median(size)]
+    if len(size) < 100 or size.sum() == 0.0:
+        if queries.w is None:
+            return 0.0, 0.0
+        first, second, third = (_total(queries, k) for k in (1, 2, 3))
+        mean, square = second / first / 2.0, third / first / 3.0
+        return mean, max(0.0, square - mean**2)
+    # A place in a run, drawn with equal probability of all places.
+    step = 1.0 if queries.w is None else 0.0
+    mean = float(np.dot(size, size - step) / size.sum()) / 2.0
+    square = float(np.dot(size, (size - step) * (2.0 * size - step)) / size.sum()) / 6.0
+    return mean, max(0.0, square - mean**2)
+
+
+def _weighted_median(size: Array) -> float:
+    """Return the length of the run that a query is in, for the median of the queries."""
+    ordered = np.sort(size)
+    held = np.cumsum(ordered)
+    return float(ordered[np.searchsorted(held, held[-1] / 2.0)])
+
+
+def _total(queries: SortedQueries, power: int) -> float:
+    weight = queries.power(power)[0]
+    return float(len(queries)) if weight is None else float(weight.sum())
+
+
 def distinct(values: Array) -> Array:
     """Return distinct values in order: for many of them, sorting beats the table of np.unique."""
     values = np.sort(values)
@@ -352,6 +396,15 @@ def sort_queries(queries: Queries, *, units: Array | None = None) -> SortedQueri
     # the labels along: no argsort, no gather, and nothing is lost.
     key = np.left_shift(q.view(np.int64), 1)
     np.bitwise_or(key, y, out=key)
+    if w is not None and units is None:
+        # Complex numbers are sorted by their real parts, and equal ones by their imaginary parts.
+        # So weights are carried along as well, in an order of their own where predictions are tied.
+        both = np.empty(len(key), dtype=np.complex128)
+        both.real, both.imag = key.view(np.float64), w
+        both.sort()
+        key = np.ascontiguousarray(both.real).view(np.int64)
+        weight = np.ascontiguousarray(both.imag)
+        return SortedQueries((key & 1).astype(bool), (key >> 1).view(np.float64), weight)
     others = [values for values in (units, w) if values is not None]
     if others:
         order = np.argsort(key.view(np.float64))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sklearn_calib.metrics._binning._rules import Balanced, ByNumber, BySize
+from sklearn_calib.metrics._binning._rules import Balanced, ByNumber, BySize, Rule
 from sklearn_calib.metrics._binning._scanned import reader_of, sort_or_scan
 from sklearn_calib.metrics._binning._sizes import effective_scale, sizes_to_try, standard_number
 from sklearn_calib.metrics._inference._null_cells import MOST_CELLS, Cells
@@ -16,14 +16,17 @@ def read_ahead(scan: QueryScan) -> None:
     """Read the edges of the bins of the curve, of the interval, of tests and of other sizes."""
     ordered = sort_or_scan(scan, fine=True)
     scale = effective_scale(ordered)
-    ordered.resolved(
+    rules: tuple[Rule, ...] = (
         ByNumber(standard_number(ordered)),
         Balanced(most=MOST_GROUPED_BINS if scan.grouped else None),
         Cells(MOST_CELLS),
         *(BySize(size / scale) for size in sizes_to_try(ordered)),
     )
-    if ordered.pool is not None:
-        reader_of(scan).forget()
+    # Sums of all buckets are not held while their queries are read.
+    del ordered
+    reader = reader_of(scan)
+    reader.resolved(rules)
+    reader.forget()
 
 
 def count_yes(scan: QueryScan) -> int:

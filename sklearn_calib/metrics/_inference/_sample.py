@@ -184,7 +184,10 @@ def _scanned_sample(
     scan: QueryScan, bin_size: int | str, n_bins: int | None, numbered: bool = False
 ) -> Sample:
     """Cut the queries of a scan for inference; see `make_sample`."""
-    ordered = sort_or_scan(scan, fine=True)
+    ahead: Rule | None = None
+    if n_bins is None and not scan.grouped and not numbered:
+        ahead = Balanced() if isinstance(bin_size, str) else BySize(int(bin_size), LEAST_ROWS)
+    ordered = sort_or_scan(scan, fine=True, ahead=ahead)
     if len(ordered) < LEAST_ROWS:
         raise TooFewError(
             f"An interval or a test needs at least {LEAST_ROWS} queries, got {len(ordered)}."

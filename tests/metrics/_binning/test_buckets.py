@@ -1,6 +1,7 @@
 """Buckets of predictions, and their sums."""
 
 import pickle
+from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -86,8 +87,8 @@ def test_exact_rows_are_the_queries_of_their_buckets(often, weights, monkeypatch
         # Together they are enough to be looked through.
         found._most = 0
         found.merge(ExactRows(buckets, wanted, False))
-    singles = np.concatenate([found.key[:0], *found.take_singles()])
-    assert found.take_singles() == []
+    singles = found.take_rows()
+    assert len(found.take_rows()) == 0
     if often == 10**6 and weights is None:
         assert len(found.key) == 0
     ones = np.ones((len(found.sums), len(singles)))
@@ -113,3 +114,44 @@ def test_rows_without_weight_are_left_out():
     assert len(bucket) == 1
     assert count.tolist() == [[0, 2]]
     assert (sums.n_rows, sums.n_used) == (3, 2)
+
+
+@pytest.mark.parametrize("n_parts", [1, 3])
+def test_counts_and_places_are_told_apart_before_they_meet(n_parts):
+    buckets = Buckets(16)
+    q = np.resize([0.0, 0.3, 0.3, 0.3, 0.7, 1.0, 0.5], 2 * buckets.most)
+    queries = Queries._from_checked(np.arange(len(q)) % 5 == 0, q)
+    found = BucketSums(buckets, False)
+    for rows in np.array_split(np.arange(len(q)), n_parts):
+        part = BucketSums(buckets, False)
+        part.add(queries._take(rows))
+        before = deepcopy(part)
+        found.merge(part)
+        # A merge may be made again.
+        np.testing.assert_array_equal(part.filled()[1], before.filled()[1])
+    bucket, count, sums = found.filled()
+    assert count.sum() == len(q)
+    least, _, upper = buckets.range(bucket)
+    for place, value in enumerate(np.unique(q)):
+        for answer in (0, 1):
+            n = np.count_nonzero((q == value) & (queries.y_true == answer))
+            assert count[place, answer] == n
+            u = 1.0 - value if upper[place] else value
+            assert abs(least[place] + sums[0, place, answer] / n - u) <= 1e-12 * u
+
+
+def test_narrow_buckets_keep_no_squares_and_others_do():
+    q = np.random.default_rng(0).random(20_000) ** 4
+    queries = Queries._from_checked(q > 0.5, q)
+    found = BucketSums(Buckets(16), False)
+    found.add(queries)
+    bucket, _, sums = found.filled()
+    least, behind, _ = Buckets(16).range(bucket)
+    narrow = behind - least <= _buckets.NARROW * least
+    assert narrow.any()
+    assert not sums[1, narrow].any()
+    number, away = Buckets(16).of(q)
+    at = np.searchsorted(bucket, number)
+    expected = np.bincount(at, np.square(away))
+    away = np.abs(sums[1].sum(axis=1) - expected)
+    assert (away <= 1e-6 * np.bincount(at) * np.square(behind - least))[~narrow].all()

@@ -25,9 +25,7 @@ def held_rows(queries, parents, n_parts=1):
 
 def rows_in(queries, held, cell):
     """Return which of the queries lie in a cell, by its range."""
-    low, high = held.range(np.array([cell]))
-    before = held.range(np.array([cell - 1]))[1] if cell else -1.0
-    return (queries.y_prob >= low) & (queries.y_prob <= high) & (queries.y_prob > before)
+    return (queries.y_prob >= held.low[cell]) & (queries.y_prob <= held.high[cell])
 
 
 @pytest.mark.parametrize("weights", [None, "whole", "real"])
@@ -35,19 +33,20 @@ def rows_in(queries, held, cell):
 @pytest.mark.parametrize("n_parts", [1, 3])
 def test_cells_are_ranges_of_predictions_with_their_sums(n_parts, often, weights, monkeypatch):
     monkeypatch.setattr(_buckets, "_OFTEN", often)
-    monkeypatch.setattr(_held_rows, "_PER_CELL", 0.2)
+    monkeypatch.setattr(_held_rows, "_PER_CELL", 3)
     monkeypatch.setattr(_held_rows, "_ROWS", 100)
     queries = queries_of(np.concatenate([q[:60] for q in laws(400).values()]), weights)
     parents = Buckets(4)
     held = held_rows(queries, parents, n_parts)
-    assert held.bits > 0
-    low, high = held.range(np.arange(len(held.cell)))
-    assert (low <= high).all()
-    assert (high[:-1] <= low[1:]).all()
+    assert weights == "whole" or held.n_cells > len(held.bucket)
+    assert (held.low <= held.high).all()
+    assert (held.high[:-1] < held.low[1:]).all()
+    # The quarters of a bucket are in order.
+    assert (np.diff(4 * held.parent + held.part) >= 0).all()
+    assert set(held.part) == {0, 1, 2, 3}
     w = np.ones(len(queries)) if weights is None else queries.sample_weight
     least, _, upper = parents.range(held.bucket[held.parent])
-    np.testing.assert_array_equal(held.parent_of(np.arange(len(held.cell))), held.parent)
-    for cell in range(len(held.cell)):
+    for cell in range(held.n_cells):
         inside = rows_in(queries, held, cell) & (w > 0.0)
         assert set(parents.of(queries.y_prob[inside])[0]) == {held.bucket[held.parent[cell]]}
         for answer in (0, 1):
@@ -77,7 +76,7 @@ def test_rows_of_cells_of_kept_buckets_and_of_those_not_forgotten(often, weights
     weight = np.ones(2000) if weights is None else queries.sample_weight
 
     def check(cells):
-        key, sums, place = held.rows(np.isin(np.arange(len(held.cell)), cells))
+        key, sums, place = held.rows(np.isin(np.arange(held.n_cells), cells))
         inside = np.zeros(2000, dtype=bool)
         for cell in cells:
             inside |= rows_in(queries, held, cell)
@@ -87,7 +86,7 @@ def test_rows_of_cells_of_kept_buckets_and_of_those_not_forgotten(often, weights
         np.testing.assert_allclose(sums[-1].sum(), np.sum(weight[inside] ** (6 if weights else 1)))
         assert set(place) == set(cells)
 
-    every = np.arange(len(held.cell))
+    every = np.arange(held.n_cells)
     check(every)
     check(every[::3])
     check(every[:0])
@@ -96,9 +95,9 @@ def test_rows_of_cells_of_kept_buckets_and_of_those_not_forgotten(often, weights
     held.keep(kept)
     np.testing.assert_array_equal(held.bucket, kept)
     assert len(held) < before
-    check(np.arange(len(held.cell)))
+    check(np.arange(held.n_cells))
     counts = held.count.copy()
-    chosen = np.arange(len(held.cell)) % 3 == 0
+    chosen = np.arange(held.n_cells) % 3 == 0
     held.forget(chosen)
     np.testing.assert_array_equal(held.count, counts)
     check(np.flatnonzero(chosen))
@@ -109,6 +108,6 @@ def test_queries_of_their_own_take_eight_bytes():
     q = np.random.default_rng(0).random(5000)
     held = held_rows(Queries(q < 0.5, q), Buckets(2))
     assert len(held) == 5000
-    assert sum(key.nbytes for key in held._single) == 8 * 5000
-    assert len(held._key) == 0
+    assert held._key.nbytes == 8 * 5000
+    assert held._sums is None
     assert 4 < held.count.sum(axis=1).mean() < 64
