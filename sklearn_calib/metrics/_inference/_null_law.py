@@ -104,8 +104,11 @@ def _rarely_surprised(queries: SortedQueries, n_units: int) -> bool:
     if expected_surprises(queries.q) < n_units:
         return True
     # Answers that go together leave groups without any, however many are expected in all.
-    surprising = queries.unit[queries.y != (queries.q > 0.5)] if queries.unit is not None else ()
-    return len(np.unique(surprising)) < _MOSTLY * n_units
+    if queries.unit is None:
+        return False
+    # Both answers to one half are as surprising, whichever class is called positive.
+    surprising = (queries.y != (queries.q > 0.5)) | (queries.q == 0.5)
+    return len(np.unique(queries.unit[surprising])) < _MOSTLY * n_units
 
 
 def _single_score(bins: BinnedQueries, moments: ResidualMoments, sd: float) -> float:
