@@ -144,7 +144,8 @@ def unpacked(raw: IO[bytes], path: Path) -> Iterator[IO[bytes]]:
         with _unpacked(raw, path, None) as stream:
             yield stream
     except (*_DAMAGE, _TooLargeError) as error:
-        raise FileError(f"{path} cannot be read; it is damaged or cut off ({error}).") from None
+        said = _plain(str(error), 200)
+        raise FileError(f"{path} cannot be read; it is damaged or cut off ({said}).") from None
 
 
 def _archive(file: IO[bytes] | Path) -> zipfile.ZipFile:
@@ -180,8 +181,11 @@ def _bounded_member(
 
 
 def _plain(name: str, most: int = 60) -> str:
-    """Return the name of a file in an archive, which may hold anything, for a message."""
-    shown = name if len(name) <= most else f"...{name[-most:]}"
+    """Return the name of a file in an archive, which may hold anything, for a message.
+
+    What zipfile says may hold such names as well.
+    """
+    shown = name if len(name) <= most else f"{name[: most // 2]}...{name[-most // 2 :]}"
     return "".join(c if c.isprintable() else "?" for c in shown)
 
 
@@ -235,7 +239,8 @@ def _named_damage(path: Path, opened: Callable[[], IO[bytes]], encoding: str) ->
                 "unpack it first."
             )
         else:
-            message = f"the rest cannot be read; the file is damaged or cut off ({error})."
+            said = _plain(str(error), 200)
+            message = f"the rest cannot be read; the file is damaged or cut off ({said})."
         raise FileError(f"{where}: {message}") from error
 
 
@@ -286,4 +291,5 @@ def zip_texts(
             f"{FREE_EXPANSION // 2**20} MB or to {MAX_EXPANSION} times its size."
         ) from None
     except zipfile.BadZipFile as error:
-        raise FileError(f"{path} cannot be read; it is damaged or cut off ({error}).") from None
+        said = _plain(str(error), 200)
+        raise FileError(f"{path} cannot be read; it is damaged or cut off ({said}).") from None

@@ -128,6 +128,16 @@ def test_damage_anywhere_in_a_zip_file(tmp_path, method):
                 found()
 
 
+def test_a_long_name_in_the_directory_does_not_make_a_long_message(tmp_path):
+    path = zipped(tmp_path / "text.zip", ("\x1b" * 5000, b"x"))
+    data = path.read_bytes()
+    path.write_bytes(data[:30] + b"y" + data[31:])  # zipfile names both, at length
+    with pytest.raises(ValueError, match=r"text\.zip.*damaged") as caught:
+        list(zip_texts(path, bool))
+    assert len(str(caught.value)) < 1000
+    assert str(caught.value).isprintable()
+
+
 def test_many_files_of_a_zip_file(tmp_path):
     path = zipped(tmp_path / "texts.zip", *((f"{i}.txt", b"a\nb\n") for i in range(3)))
     found = list(zip_texts(path, lambda name: name != "1.txt"))

@@ -270,6 +270,9 @@ def _pooch(source: Source, folder: Path, name: str) -> Iterator[Any]:
     try:
         yield pooch
     except OSError as error:  # no folder, no network, no such address, or not what it should be
+        answer = getattr(error, "response", None)
+        if answer is not None:
+            answer.close()  # pooch leaves the connection open where the answer is an error
         raise OSError(
             f"{source.corpus}: {source.url} could not be downloaded to {folder}: {error}. Try "
             f"again, or fetch it by hand, look at it, and put it there as {name}."
