@@ -20,7 +20,6 @@ from sklearn_calib.datasets import (
     make_coref_documents,
     make_tagged_sequences,
 )
-from sklearn_calib.metrics._binning import _buckets
 from sklearn_calib.queries import _estimator_scan, _scan_sources, scan_estimator
 from sklearn_calib.sequence import CRFTagger, HMMTagger
 from tests.scans import assert_same, read_as_a_scan
@@ -177,8 +176,6 @@ def test_a_pass_holds_a_batch_of_any_model(monkeypatch, name, options):
 def test_memory_does_not_grow_with_the_corpus(monkeypatch, options):
     read_as_a_scan(monkeypatch)
     monkeypatch.setattr(_estimator_scan, "_QUERIES", 20_000)
-    # Fewer rows wait than either corpus has.
-    monkeypatch.setattr(_buckets, "_BUFFER", 100_000)
     tagger, X, y = model_and_data("hmm")
 
     def error(n_sentences):

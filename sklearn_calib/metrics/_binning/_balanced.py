@@ -280,8 +280,17 @@ def merged_ends(
     elif size.enough(first, last) or not (lefts or rights):
         stops = [*lefts, last, *rights[::-1]]
     else:
-        # What is left in the middle is too small: it takes its neighbours in.
-        stops = [*lefts[:-1], rights[-1] if rights else n_bins, *rights[-2::-1]]
+        # What is left in the middle is too small, and joins the smaller of its neighbours: two
+        # piles of predictions with little between them stay apart. Equal ones are both joined, as
+        # none comes first whichever class is called positive.
+        left = size.rows[first] - size.rows[lefts[-2] if len(lefts) > 1 else 0]
+        right = size.rows[rights[-1] if rights else n_bins] - size.rows[last]
+        if lefts and rights and left < right:
+            stops = [*lefts[:-1], last, *rights[::-1]]
+        elif lefts and rights and right < left:
+            stops = [*lefts, *rights[::-1]]
+        else:
+            stops = [*lefts[:-1], rights[-1] if rights else n_bins, *rights[-2::-1]]
     return ends[np.array(stops) - 1]
 
 

@@ -95,3 +95,9 @@ def test_no_bin_of_a_small_sample_takes_in_what_others_leave(n, a, b):
         largest += counts.max() / 5
     # A bin in the middle had up to 20 of them.
     assert largest <= 13
+
+
+def test_two_piles_with_little_between_them_stay_apart():
+    q = np.repeat([0.05, 0.5, 0.95], [60, 1, 40])
+    assert np.diff(balanced_ends(queries(q)), prepend=0).tolist() == [60, 41]
+    assert np.diff(balanced_ends(queries((1.0 - q)[::-1])), prepend=0).tolist() == [41, 60]
