@@ -127,6 +127,30 @@ def test_hard_predictions_have_an_honest_interval(q, p, n):
     assert hits / 200 >= 0.92
 
 
+@pytest.mark.parametrize(("q", "n", "expected"), [(0.5, 100, 1), (0.2, 100, 1), (0.3, 400, 5)])
+def test_few_answers_against_a_large_error_have_an_honest_interval(q, n, expected):
+    rng = np.random.default_rng(1)
+    p, hits = expected / n, 0
+    for _ in range(150):
+        low, high = calibration_error_interval(rng.random(n) < p, np.full(n, q)).confidence_interval
+        hits += low <= q - p <= high
+    assert hits / 150 >= 0.92
+
+
+@pytest.mark.parametrize("n", [300, 1000])
+def test_weights_that_depend_on_the_answer_are_covered(n):
+    # One in three of those that say no was kept, and stands for three.
+    rng = np.random.default_rng(4)
+    hits = 0
+    for _ in range(150):
+        q = rng.beta(2, 3, 2 * n)
+        y = rng.random(2 * n) < q
+        kept = y | (rng.random(2 * n) < 1 / 3)
+        result = calibration_error_interval(y[kept], q[kept], sample_weight=np.where(y, 1, 3)[kept])
+        hits += result.confidence_interval.low == 0.0
+    assert hits / 150 >= 0.92
+
+
 def test_groups_of_independent_queries_cost_little():
     """The floor for hard predictions must not widen grouped intervals of soft ones."""
     sample = make_queries(2000, group_size=20, random_state=0)
@@ -209,6 +233,18 @@ def test_swapping_the_classes_changes_nothing():
         one, two = calibration_error_interval(y, q), calibration_error_interval(~y, 1 - q)
         assert one.confidence_interval == pytest.approx(two.confidence_interval, rel=1e-6)
         assert one.pvalue == pytest.approx(two.pvalue, rel=1e-6)
+
+
+def test_swapping_the_classes_changes_nothing_where_predictions_mirror_themselves():
+    rng = np.random.default_rng(4)
+    for _ in range(40):
+        half = rng.choice([0.25, 0.5, 0.75], 20)
+        q = np.concatenate([half, 1.0 - half])
+        y, groups = rng.random(40) < 0.5, rng.integers(0, 9, 40)
+        one = calibration_error_interval(y, q, groups=groups)
+        two = calibration_error_interval(~y, 1.0 - q, groups=groups)
+        assert two.pvalue == pytest.approx(one.pvalue, abs=1e-9)
+        assert two.confidence_interval == pytest.approx(one.confidence_interval, abs=1e-9)
 
 
 def test_algorithm_2_has_about_twice_the_root_of_n_bins():

@@ -19,8 +19,11 @@ from sklearn_calib.metrics._binning._sorted import CHUNK
 from sklearn_calib.metrics._inference._debiased import debiased_square, pair_factor
 
 # (power of w, power of r) for residuals; the null sums are of (w**2 v)**k and (w**3 m)**k.
-_POWERS = ((1, 1), (1, 2), (1, 3), (2, 2), (2, 3), (2, 4), (3, 3), (3, 4), (4, 4))
+_POWERS = ((1, 1), (1, 2), (1, 3), (2, 1), (2, 2), (2, 3), (2, 4), (3, 3), (3, 4), (4, 4))
 
+
+# Weights tell the answers where the two go together by so many standard deviations.
+_TELLING = 4.0
 
 # Sums over four rows that are a smaller share of all fours, repeated ones included, are rounding.
 _LOST = 1e-12
@@ -73,6 +76,10 @@ class ResidualMoments:
         For groups, the variance of a single answer as far as errors have one
         sign, because the predictions lean to one side; and how much of it the
         mean of a whole group keeps. 0 where queries are the units.
+    weights_tell : bool
+        Whether weights depend on the answers, as those of a sample in which yes
+        was drawn more often. What answers drawn from the predictions would do
+        is then not known, and the null moments are those of the residuals.
     """
 
     n: float
@@ -94,6 +101,7 @@ class ResidualMoments:
     residual_variance: float
     one_sided_variance: float = 0.0
     together: float = 0.0
+    weights_tell: bool = False
 
 
 def _bin_sums(
@@ -225,6 +233,11 @@ def residual_moments(bins: BinnedQueries) -> ResidualMoments:
         square = 0.0  # a difference of equal sums, but for rounding
 
     v1, v2, v3, m1, m2, plain = null
+    telling = _weights_tell(s, w)
+    if telling:
+        v1, v2, m1 = s[2, 2], s[4, 4], s[3, 3]
+        # Sums of sixth powers are not at hand: those of equal residuals, which are the least.
+        v3 = m2 = np.divide(v2**2, v1, out=np.zeros_like(v1), where=v1 > 0.0)
     null_variance = float(np.sum(per_pair**2 * 2.0 * _pairs(v1, v2)))
     triple_v = v1**3 - 3.0 * v1 * v2 + 2.0 * v3
     null_third = float(np.sum(per_pair**3 * (8.0 * triple_v + 4.0 * _pairs(m1, m2))))
@@ -273,4 +286,16 @@ def residual_moments(bins: BinnedQueries) -> ResidualMoments:
         null_spread=max(0.0, null_fourth / null_scale - 1.0),
         unit_variance=float(np.sum(per_pair**2 * 2.0 * four)),
         residual_variance=float(np.dot(share, v0**3)) / null_scale,
+        weights_tell=telling,
     )
+
+
+def _weights_tell(s: dict[tuple[int, int], Array], w: dict[int, Array]) -> bool:
+    """Tell whether weights and answers go together within bins."""
+    mean = w[2] / w[1]
+    away = float(np.sum(s[2, 1] - mean * s[1, 1]))
+    spread = w[4] - 2.0 * mean * w[3] + mean**2 * w[2]
+    within = np.maximum(s[1, 2] / w[1] - np.square(s[1, 1] / w[1]), 0.0)
+    # Equal weights differ by rounding alone.
+    noise = float(np.dot(within, np.maximum(spread - 1e-9 * w[4], 0.0)))
+    return away**2 > _TELLING**2 * noise > 0.0

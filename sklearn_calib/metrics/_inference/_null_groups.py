@@ -22,6 +22,10 @@ _FLIP_UP_TO = 2_000
 # Correlations to choose from.
 _CORRELATIONS = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98)
 
+# Once so many groups, or all, have surprises, they tell how strongly answers of a group depend;
+# until then it may be the strongest.
+_TELLING_GROUPS = 30
+
 # Draws that estimate how large products within groups are for a correlation.
 _FEW_DRAWS = 40
 
@@ -78,7 +82,18 @@ def dependent_residuals(
 
 
 def within_correlation(cells: NullCells, group: Array, rng: np.random.Generator) -> float:
-    """Return the correlation whose draws have products within groups as large as those seen."""
+    """Return the correlation whose draws have products within groups as large as those seen.
+
+    Groups without a surprise tell nothing: where few have any, it is larger.
+    """
+    # Both answers to one half are as surprising, whichever class is called positive.
+    surprising = (cells.y != (cells.q > 0.5)) | (cells.q == 0.5)
+    telling = min(int(group.max()) + 1, _TELLING_GROUPS)
+    unknown = max(0.0, 1.0 - len(np.unique(group[surprising])) / telling)
+    return max(_seen_correlation(cells, group, rng), unknown * _CORRELATIONS[-1])
+
+
+def _seen_correlation(cells: NullCells, group: Array, rng: np.random.Generator) -> float:
     n, n_groups = len(cells), int(group.max()) + 1
     to_group = sparse.csr_array((np.ones(n), (np.arange(n), group)), shape=(n, n_groups))
 

@@ -9,6 +9,7 @@ a fixed seed, so that the same data always have the same answer.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from scipy import special
@@ -37,10 +38,6 @@ _ENOUGH = 30
 # Answers that depend on each other are drawn one by one up to so many queries, so often.
 DEPENDENT_UP_TO = 20_000
 _DEPENDENT_DRAWS = 299
-
-# Once so many groups have surprises, they tell how strongly answers of a group depend.
-_TELLING_GROUPS = 10
-_STRONGEST = 0.98
 
 # Sums of groups are symmetric enough for their signs to be flipped where so many have surprises.
 _MOSTLY = 0.75
@@ -115,7 +112,7 @@ def _single_score(bins: BinnedQueries, moments: ResidualMoments, sd: float) -> f
     """Return the score where each query is a unit."""
     skewness = skewness_of(moments.null_third, moments.null_variance)
     approximate = skewed_score(moments.square / sd, skewness)
-    if abs(skewness) <= _ACCURATE:
+    if abs(skewness) <= _ACCURATE or moments.weights_tell:
         return approximate
     if bins.queries.one_weight:
         pvalue = _convolved_pvalue(bins)
@@ -338,11 +335,16 @@ def _oriented(bins: BinnedQueries) -> tuple[Array, Array, Array]:
             order = np.lexsort((w, q))
             q, w = q[order], w[order]
         forms.append((q, w, ends))
-    for here, there in zip(forms[0][:2], forms[1][:2], strict=True):
+    return forms[_first_of(forms[0][:2], forms[1][:2])]
+
+
+def _first_of(one: Sequence[Array], two: Sequence[Array]) -> int:
+    """Return which of two sequences of arrays comes first in order: 0 or 1."""
+    for here, there in zip(one, two, strict=True):
         differ = np.flatnonzero(here != there)
         if len(differ):
-            return forms[int(here[differ[0]] > there[differ[0]])]
-    return forms[0]
+            return int(here[differ[0]] > there[differ[0]])
+    return 0
 
 
 def _dependent_pvalue(bins: BinnedQueries, form: PairForm) -> tuple[float, Array]:
@@ -352,10 +354,7 @@ def _dependent_pvalue(bins: BinnedQueries, form: PairForm) -> tuple[float, Array
     n_bins = len(bins)
     to_cells, to_bins = unit_adders(cells.cell, group, n_bins)
     rng = np.random.default_rng(_SEED)
-    # Groups without a surprise tell nothing of their dependence: it may be the strongest.
-    surprised = len(np.unique(group[cells.y != (cells.q > 0.5)]))
-    unknown = max(0.0, 1.0 - surprised / _TELLING_GROUPS)
-    correlation = max(within_correlation(cells, group, rng), _STRONGEST * unknown)
+    correlation = within_correlation(cells, group, rng)
     weight = np.bincount(cells.cell, cells.w, n_bins)
     squared = to_bins @ np.square(to_cells @ cells.w)
     factor = pair_factor(weight, squared)
@@ -378,10 +377,11 @@ def _oriented_groups(bins: BinnedQueries) -> NullCells:
         (queries.y, queries.q, cell),
         (~queries.y, 1.0 - queries.q, len(bins) - 1 - cell),
     ):
-        order = np.lexsort((queries.weights, unit, q))
-        forms.append(NullCells(y[order], q[order], queries.weights[order], b[order], unit[order]))
-    differ = np.flatnonzero(forms[0].q != forms[1].q)
-    return forms[int(len(differ) > 0 and forms[0].q[differ[0]] > forms[1].q[differ[0]])]
+        order = np.lexsort((y, queries.weights, unit, q))
+        forms.append((q[order], queries.weights[order], b[order], unit[order], y[order]))
+    # Predictions that are their own mirror image leave it to the rest.
+    q, w, b, unit, y = forms[_first_of(*forms)]
+    return NullCells(y, q, w, b, unit)
 
 
 def _flipped_pvalue(form: PairForm) -> tuple[float, Array]:

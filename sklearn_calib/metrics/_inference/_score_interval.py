@@ -116,6 +116,13 @@ class ErrorLaw:
                 # small groups had rare answers shows too little of their variance.
                 sized = m.together * (m.one_sided_variance + more)
                 single = max(single, math.sqrt(single * sized))
+        elif self.residual_variance < m.null_mean_variance:
+            # So does a smaller error where answers vary less than predicted: those that go
+            # against the others are rare, and a sample may have none of them.
+            own = min(0.25, self.residual_variance / together)
+            less = math.sqrt(self.square) - error
+            more = together * max(0.0, less * (math.sqrt(1.0 - 4.0 * own) - less))
+            single = max(single, min(m.null_mean_variance, self.residual_variance + more))
         # In a tiny sample the variance must not outgrow the square it is compared with.
         uneven = min(self.spread / m.n, 0.77 / max(z**2, 1e-12))
         return noise + 4.0 * single / m.n * tau + uneven * tau**2
