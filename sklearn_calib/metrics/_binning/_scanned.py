@@ -125,11 +125,14 @@ class ScanReader:
         self._shown = np.zeros(0, dtype=np.int8)
         self._forgotten = False
         self._ordered: ScannedQueries | None = None
+        # Rules that cut the queries exactly, as they are ordered now.
+        self._settled: set[Rule] = set()
 
     @property
     def ordered(self) -> ScannedQueries:
         """The queries, as well as they are known."""
         if self._ordered is None:
+            self._settled.clear()
             self._ordered = self._pooled()
         return self._ordered
 
@@ -149,12 +152,15 @@ class ScanReader:
         for inner in itertools.count():
             pool = self.ordered.pool
             assert pool is not None
+            if self._settled.issuperset(rules):
+                return None
             is_touched = np.zeros(len(pool.lump), dtype=bool)
             for rule in rules:
                 is_touched[rule.touched(self.ordered)] = True
             touched = np.flatnonzero(is_touched)
             open_runs = touched[pool.lump[touched]]
             if len(open_runs) == 0:
+                self._settled.update(rules)
                 return None
             first, last = self._run_units
             n_cells = self._held.n_cells

@@ -63,6 +63,25 @@ def test_rows_that_are_held_in_cells_are_cut_as_in_memory(per_cell, weights, mon
             assert scan.n_passes <= 6
 
 
+def test_a_rule_is_not_looked_at_again_until_the_rows_are_ordered_anew(monkeypatch):
+    queries, looked = queries_of(laws(20_000)["spread"]), []
+    rule, touched = Balanced(), Balanced.touched
+
+    def counted(self, ordered):
+        looked.append(self)
+        return touched(self, ordered)
+
+    reader = ScanReader(scan_of(queries))
+    reader.resolved((rule,))
+    monkeypatch.setattr(Balanced, "touched", counted)
+    ordered = reader.resolved((rule,))
+    assert not looked
+    np.testing.assert_array_equal(cut(ordered, rule).count, cut(sort_queries(queries), rule).count)
+    reader.apart()
+    reader.resolved((rule,))
+    assert looked
+
+
 def test_memory_for_single_rows_is_bounded(monkeypatch):
     monkeypatch.setattr(_scanned, "_MOST_HELD", 300)
     monkeypatch.setattr(_scanned, "_BITS", 8)
