@@ -402,7 +402,7 @@ def calibration_report(
     queries                                2,000
     answers that are yes                   999 (50.0%)
     calibration error                      0.0797
-    95% interval                           0.0541 to 0.1041
+    95% interval                           0.0544 to 0.1041
     ...
     >>> low, high = report.confidence_interval
     >>> low < sample.error < high
