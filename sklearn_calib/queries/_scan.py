@@ -285,18 +285,19 @@ class _SampledRows:
 
     def __init__(self, size: int, seed: int) -> None:
         self.size, self.seed = size, seed
+        # Each piece has random numbers of its own, so that it does not matter who reads it.
         self.piece = 0
         self.n_rows = 0
-        self._rng: np.random.Generator | None = None
+        self._rng: tuple[int, np.random.Generator] | None = None
         self._parts: list[tuple[Array, Queries]] = []
         self._most = 1.0
         self._held = 0
 
     def add(self, chunk: Queries) -> None:
-        if self._rng is None:
-            self._rng = np.random.default_rng([self.seed, self.piece])
+        if self._rng is None or self._rng[0] != self.piece:
+            self._rng = (self.piece, np.random.default_rng([self.seed, self.piece]))
         self.n_rows += len(chunk)
-        number = self._rng.random(len(chunk))
+        number = self._rng[1].random(len(chunk))
         rows = np.flatnonzero(number < self._most)
         self._keep([(number[rows], chunk._take(rows))])
 

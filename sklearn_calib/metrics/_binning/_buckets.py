@@ -399,13 +399,20 @@ class BucketSums:
         for name in ("_both", "_squares", "_counts", "_sums"):
             table = state[name][..., : self._extent]
             used = np.flatnonzero(table if table.ndim == 1 else table.any(axis=0))
-            state[name] = (used.astype(np.int32), table[..., used], table.shape)
+            # The places of what is filled are worth sending where they are less than what is not.
+            if 2 * len(used) < table.shape[-1]:
+                state[name] = (used.astype(np.int32), table[..., used], table.shape)
+            else:
+                state[name] = (None, table, table.shape)
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         for name in ("_both", "_squares", "_counts", "_sums"):
             used, values, shape = state[name]
+            if used is None:
+                setattr(self, name, values)
+                continue
             table = np.zeros(shape, dtype=values.dtype)
             table[..., used] = values
             setattr(self, name, table)
