@@ -45,6 +45,9 @@ _MOST_HELD = 12_000_000
 # Buckets with so few queries are read along with those beside them: a bin may move by as many.
 _SMALL = 4
 
+# So many queries of cells in which a bin may end are laid out at once.
+_LITTLE = 1 << 20
+
 # Buckets are joined, where no bin ends, if so many bits behind the leading one of u agree.
 _JOINED_BITS = 12
 
@@ -288,6 +291,10 @@ class ScanReader:
         asked[ranges(first, last)] = True
         if join:
             self._shown[(self._shown < _LAID_OUT) & ~asked] = _JOINED
+        if self._held.count[asked].sum() <= _LITTLE:
+            # So few that it would take longer to look closer step by step.
+            self._shown[asked] = _LAID_OUT
+            return
         self._shown[asked] += self._shown[asked] < _APART
         self._shown[first[first == last]] = _LAID_OUT
 
