@@ -16,8 +16,8 @@ from sklearn_calib.queries._scan_sources import Source, chunk_piece, even_chunks
 # Partial results that are put together at a time.
 _AT_A_TIME = 4
 
-# A task takes one of so many shares of what is left for each thread: the first ones are large, because each
-# sends what it made of its partitions, and the last ones are small, so that no thread has to wait.
+# A task takes one of so many shares of what is left for each thread: the first ones are large,
+# because each sends what it made of its partitions, and the last ones small, so that none waits.
 _SHARES = 2
 
 

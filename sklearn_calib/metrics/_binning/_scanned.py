@@ -54,9 +54,8 @@ _JOINED_BITS = 12
 # Lumps whose rows are made at a time.
 _LUMPS = 65_536
 
-# How a cell of queries that are held is shown: with all its neighbours, with a few of them, on
-# its own, or laid out.
-_JOINED, _FEW_JOINED, _APART, _LAID_OUT = 0, 1, 2, 3
+# How a cell of queries that are held is shown: with a few neighbours, on its own, or laid out.
+_JOINED, _APART, _LAID_OUT = 0, 1, 2
 
 # Buckets of an octave for each of many labels.
 _LABEL_BITS = 13
@@ -177,7 +176,7 @@ class ScanReader:
                 # These were read already, and only have to be laid out.
                 if inner > 3:
                     inside = _around(inside, pool.lump & held, 4 ** (inner - 2))
-                self._lay_out(first[inside], last[inside], join=inner <= 1)
+                self._lay_out(first[inside], last[inside])
             elif attempt > 1:
                 # What was read did not settle it: look further around.
                 open_runs = _around(open_runs, pool.lump & ~held, 4**attempt)
@@ -280,23 +279,19 @@ class ScanReader:
     def _show_apart(self) -> None:
         """Show a few cells together; rules will say what else they need."""
         alone = self._held.count.sum(axis=1) == 1
-        self._shown = np.where(alone, _LAID_OUT, _FEW_JOINED).astype(np.int8)
+        self._shown = np.where(alone, _LAID_OUT, _JOINED).astype(np.int8)
 
-    def _lay_out(self, first: Array, last: Array, join: bool) -> None:
-        """Lay out the queries of single cells, and show more of cells that are joined in a run.
+    def _lay_out(self, first: Array, last: Array) -> None:
+        """Lay out the queries of single cells, and show cells apart that are joined in a run.
 
-        With `join`, cells that nobody asked for are joined with their neighbours.
+        All of them are laid out where that is little.
         """
         asked = np.zeros(len(self._shown), dtype=bool)
         asked[ranges(first, last)] = True
-        if join:
-            self._shown[(self._shown < _LAID_OUT) & ~asked] = _JOINED
-        if self._held.count[asked].sum() <= _LITTLE:
-            # So few that it would take longer to look closer step by step.
-            self._shown[asked] = _LAID_OUT
-            return
-        self._shown[asked] += self._shown[asked] < _APART
-        self._shown[first[first == last]] = _LAID_OUT
+        if self._held.count[asked].sum() > _LITTLE:
+            self._shown[asked] = np.maximum(self._shown[asked], _APART)
+            asked = first[first == last]
+        self._shown[asked] = _LAID_OUT
 
     def _pooled(self) -> ScannedQueries:
         """Put lumps and single predictions together, in order."""
@@ -365,10 +360,9 @@ class ScanReader:
         held = self._held
         shown = self._shown[cell]
         # A few cells are those of a quarter of a bucket.
-        few = (np.diff(held.part[cell], prepend=-1) != 0) & (shown == _FEW_JOINED)
-        new = (
-            few | (np.diff(shown, prepend=-1) != 0) | (np.diff(held.parent[cell], prepend=-1) != 0)
-        )
+        new = np.diff(shown, prepend=-1) != 0
+        for own in (held.part, held.parent):
+            new |= np.diff(own[cell], prepend=-1) != 0
         starts, last = _lumps(cell, shown >= _APART, new)
 
         def rows(some: Array, starts: Array) -> dict[str, Array]:
