@@ -16,9 +16,9 @@ from sklearn_calib.queries._scan_sources import Source, chunk_piece, even_chunks
 # Partial results that are put together at a time.
 _AT_A_TIME = 4
 
-# A task takes one of so many shares of what is left for each thread: the first ones are large,
-# because each sends what it made of its partitions, and the last ones small, so that none waits.
-_SHARES = 2
+# Tasks for each thread: few, because each sends what it made of its partitions, and more than
+# one, because some take longer than others.
+_TASKS_PER_THREAD = 3
 
 
 def is_dask_frame(source: Any) -> bool:
@@ -70,24 +70,21 @@ class DaskSource(Source):
 
     def reduce(self, make: Callable[[], Any], progress: Callable[[int], None]) -> Any:
         """Return the reduction of all partitions, as a tree on their scheduler."""
-        from dask import annotate
         from dask.callbacks import Callback
         from dask.delayed import delayed
 
         step, join = delayed(_reduced, pure=False), delayed(_joined, pure=False)
         # One for all partitions: it may hold many buckets, and would be sent with every task.
         shared = delayed(make, pure=False, traverse=False)
-        parts = []
-        for first, some in self._shares():
-            # In this order, so that the last ones are small.
-            with annotate(priority=-first):
-                parts.append(step(some, first, shared, self.columns, self._maker.pos_label))
+        parts = [
+            step(some, first, shared, self.columns, self._maker.pos_label)
+            for first, some in self._shares()
+        ]
         while len(parts) > 1:
-            with annotate(priority=1):
-                parts = [
-                    join(parts[first : first + _AT_A_TIME])
-                    for first in range(0, len(parts), _AT_A_TIME)
-                ]
+            parts = [
+                join(parts[first : first + _AT_A_TIME])
+                for first in range(0, len(parts), _AT_A_TIME)
+            ]
         if not parts:
             return make()
 
@@ -112,11 +109,9 @@ class DaskSource(Source):
             for number, part in enumerate(self._parts):
                 yield number, [part]
             return
-        first, shares = 0, _SHARES * _n_threads()
-        while first < len(recipes):
-            size = -(-(len(recipes) - first) // shares)
+        size = max(1, len(recipes) // (_TASKS_PER_THREAD * _n_threads()))
+        for first in range(0, len(recipes), size):
             yield first, _Unread(recipes[first : first + size])
-            first += size
 
     @cached_property
     def _recipes(self) -> list[_Recipe] | None:
