@@ -546,27 +546,19 @@ def _bits(scan: QueryScan, fine: bool) -> int:
 def sort_or_scan(
     queries: Queries | QueryScan,
     *,
-    grouped: bool = False,
     summed: bool = False,
     fine: bool = False,
     ahead: Rule | None = None,
 ) -> SortedQueries:
     """Return queries in order of prediction, in memory or from a scan.
 
-    `grouped` says that their groups are needed, where they have some, `summed` that
-    sums of the groups in bins will do, and `fine` that there will be very many bins.
+    `summed` says that sums of their groups in bins are needed, where they have some,
+    and `fine` that there will be very many bins.
     What a rule needs to know of a scan is read `ahead`: sums of all buckets are then
     not held beside it.
     """
     if isinstance(queries, Queries):
-        return sort_queries(queries, units=queries.units if grouped or summed else None)
-    if grouped and queries.grouped:
-        raise TypeError(
-            "This test draws the answers of whole groups, and does not take a scan with groups. "
-            "Pass groups=False to take the queries as independent, scan.sample(100_000) for some "
-            "of them, or scan.collect() where all of them fit into memory; the interval and its "
-            "p-value (statistic='binned') take groups of any number."
-        )
+        return sort_queries(queries, units=queries.units if summed else None)
     reader = reader_of(queries, fine=fine)
     if ahead is not None:
         reader.resolved((ahead,))
