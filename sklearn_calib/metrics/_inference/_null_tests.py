@@ -17,12 +17,7 @@ import numpy as np
 
 from sklearn_calib._validation import Array
 from sklearn_calib.metrics._inference._impossible import ImpossibleAnswers, impossible_answers
-from sklearn_calib.metrics._inference._null_cells import (
-    MOST_CELLS,
-    MOST_STEPS,
-    NullCells,
-    null_cells,
-)
+from sklearn_calib.metrics._inference._null_cells import NullCells
 from sklearn_calib.metrics._inference._null_groups import dependent, flipped
 from sklearn_calib.metrics._inference._null_law import DEPENDENT_UP_TO
 from sklearn_calib.metrics._inference._null_statistics import (
@@ -31,7 +26,7 @@ from sklearn_calib.metrics._inference._null_statistics import (
     cauchy_score,
     ranked_combination,
 )
-from sklearn_calib.metrics._inference._scanned_null import cells_of_scan
+from sklearn_calib.metrics._inference._scanned_null import cells_in_memory, cells_of_scan
 from sklearn_calib.queries._queries import Queries
 from sklearn_calib.queries._scan import QueryScan
 
@@ -116,8 +111,7 @@ def cells_of(
     `walk` says that only the running sum is looked at, after more steps.
     """
     if isinstance(queries, Queries):
-        most = MOST_STEPS if walk and queries.units is None else MOST_CELLS
-        return null_cells(queries, most), impossible_answers(queries)
+        return cells_in_memory(queries, walk), impossible_answers(queries)
     return cells_of_scan(queries, walk)
 
 

@@ -23,6 +23,7 @@ from sklearn_calib.metrics._inference._null_law import DEPENDENT_UP_TO
 from sklearn_calib.metrics._inference._null_statistics import log_odds
 from sklearn_calib.metrics._inference._sample import refuse_one_group
 from sklearn_calib.metrics._inference._scanned_groups import open_queries, open_sums
+from sklearn_calib.queries._queries import Queries
 from sklearn_calib.queries._scan import QueryScan
 
 
@@ -63,6 +64,11 @@ class GroupedCells(PooledCells):
         return np.outer(self.sums.sum(axis=1), start) + np.outer(self.odds, rise)
 
 
+def cells_in_memory(queries: Queries, walk: bool = False) -> NullCells | None:
+    """Return the cells of queries; see `cells_of_scan`."""
+    return null_cells(queries, MOST_STEPS if walk and queries.units is None else MOST_CELLS)
+
+
 def cells_of_scan(
     scan: QueryScan, walk: bool = False
 ) -> tuple[NullCells | None, ImpossibleAnswers]:
@@ -80,7 +86,7 @@ def cells_of_scan(
         # So few that answers of groups are drawn one by one.
         queries = open_queries(scan)
         refuse_one_group(queries.units)
-        return null_cells(queries), impossible
+        return cells_in_memory(queries, walk), impossible
     sums, odds = open_sums(scan, cells.high)
     if sums.shape[0] == len(cells):
         # Every query is a group of its own.
