@@ -378,6 +378,34 @@ def test_curves_and_bands_of_groups(law, weights):
     assert (apart.confidence_interval[1] != found.confidence_interval[1]).any()
 
 
+@pytest.mark.parametrize("kind", ["alone", "groups", "labels"])
+@pytest.mark.parametrize("powers", [(-300, 300), (-40, 0), (-300, -290), (290, 300), (-20, 20)])
+def test_weights_of_any_size(kind, powers):
+    q = laws(5000)["spread"]
+    w = 10.0 ** np.random.default_rng(3).uniform(*powers, 5000)
+    extra = {"groups": {"group": np.arange(5000) // 20}, "labels": {"label": np.arange(5000) % 3}}
+    queries = Queries(queries_of(q).y_true, q, sample_weight=w, **extra.get(kind, {}))
+    columns = {"y_true": queries.y_true, "y_prob": q, "sample_weight": w}
+    columns |= {name: values for name, values in extra.get(kind, {}).items()}
+    scan = scan_of_columns(columns, 4, n_workers=3)
+    if kind == "labels":
+        found, expected = label_calibration(scan), label_calibration(queries)
+        assert_same(found.error, expected.error)
+        assert_same(found.pvalue, expected.pvalue, rtol=1e-6)
+        return
+    found, expected = calibration_error_interval(scan), calibration_error_interval(queries)
+    assert_same(found.error, expected.error)
+    assert_same(found.confidence_interval, expected.confidence_interval)
+    for options in ({}, {"n_bins": 600}, {"n_bins": 13, "norm": "l1"}):
+        errors = [adaptive_bin_calibration_error(x, **options) for x in (scan, queries)]
+        assert_same(*errors)
+    for statistic in ("omnibus", "spiegelhalter"):
+        options = {"statistic": statistic, "method": "asymptotic"}
+        tests = [calibration_test(x, **options) for x in (scan, queries)]
+        assert_same(tests[0].statistic, tests[1].statistic, rtol=1e-6)
+    np.testing.assert_allclose(scan.collect().sample_weight.max(), queries.sample_weight.max())
+
+
 @pytest.mark.parametrize("few", [0, 50_000])
 def test_labels(few, monkeypatch):
     monkeypatch.setattr("sklearn_calib.metrics._binning._scanned._FEW", few)

@@ -84,3 +84,14 @@ def test_weights():
 def test_columns_of_unequal_length():
     with pytest.raises(ValueError, match="unequal length"):
         scan_queries(lambda: iter([([0, 1], [0.1, 0.2, 0.3])])).collect()
+
+
+def test_columns_that_are_no_columns_of_numbers():
+    with pytest.raises(ValueError, match=r"'y_prob' must be 1-D, and has the shape \(2, 2\)"):
+        read(np.array([0, 1, 1, 0]), np.stack((Q, 1 - Q), axis=1))
+    with pytest.raises(
+        ValueError, match=r"'y_prob' must hold numbers, and holds values of type com"
+    ):
+        read(np.array([0, 1, 1, 0]), Q + 0j)
+    with pytest.raises(ValueError, match=r"'y_prob' must hold numbers, and holds text"):
+        read(np.array([0, 1, 1, 0]), Q.astype(str))

@@ -260,7 +260,9 @@ class BucketSums:
             if w is None:
                 self._add(slot, shift)
             else:
-                self._add_weighted(slot, self._work.away(shift), w[rows])
+                # Weights beyond reach are seen, and read again.
+                with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+                    self._add_weighted(slot, self._work.away(shift), w[rows])
 
     def _add(self, slot: Array, shift: Array) -> None:
         assert self._work is not None

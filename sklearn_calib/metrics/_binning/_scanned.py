@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_calib._validation import LARGEST_WEIGHT, Array
+from sklearn_calib._validation import Array
 from sklearn_calib.metrics._binning._buckets import (
     NARROW,
     POWERS,
@@ -99,17 +99,16 @@ class ScanReader:
 
     def _read_sums(self, bits: int) -> None:
         make = partial(BucketSums, Buckets(bits), self._scan.weighted)
-        self._take_sums(self._scan._reduce(make, "sums of buckets"))
+        sums: BucketSums = self._scan._reduce(make, "sums of buckets")
+        used = sums.n_used > 0 and self._scan.weighted
+        if used and self._scan._hold_weights(sums.largest_weight, sums.least_weight):
+            sums = self._scan._reduce(make, "sums of buckets")
+        self._take_sums(sums)
 
     def _take_sums(self, sums: BucketSums) -> None:
         self._buckets, weighted = sums.buckets, self._scan.weighted
         if sums.n_used == 0:
             raise ValueError("All queries have weight zero, so that no query is left.")
-        if weighted and abs(math.frexp(sums.largest_weight)[1]) > LARGEST_WEIGHT:
-            raise ValueError(
-                f"The largest weight is {sums.largest_weight:g}; powers of such weights are beyond "
-                "what a float can hold. Only ratios of weights count: divide them by the largest."
-            )
         self._whole = sums.whole_weights
         self._one_weight = not weighted or sums.least_weight == sums.largest_weight
         self._bucket, self._count, self._sums = sums.filled()
@@ -607,6 +606,18 @@ class _LabelSums:
                 self._add_up(name)
             self.sums[name].merge(sums)
 
+    def extreme_weights(self) -> tuple[float, float]:
+        """Return the largest weight, and the least above 0; 1 where there is none."""
+        largest = [sums.largest_weight for sums in self.sums.values() if sums.n_used]
+        least = [sums.least_weight for sums in self.sums.values() if sums.n_used]
+        for parts in self.rows.values():
+            for part in parts:
+                w = part.sample_weight
+                if w is not None and w.any():
+                    largest.append(float(w.max()))
+                    least.append(float(w[w > 0.0].min()))
+        return max(largest, default=1.0), min(least, default=1.0)
+
 
 class _LabelRows:
     """Single rows of each label: a reduction."""
@@ -633,7 +644,10 @@ def label_parts(
     cut, so that what it needs is read for all of them at once.
     """
     if "labels" not in scan._cache:
-        found: _LabelSums = scan._reduce(partial(_LabelSums, scan.weighted), "sums of labels")
+        make = partial(_LabelSums, scan.weighted)
+        found: _LabelSums = scan._reduce(make, "sums of labels")
+        if scan.weighted and scan._hold_weights(*found.extreme_weights()):
+            found = scan._reduce(make, "sums of labels")
         parts: dict[Any, Queries | QueryScan] = {}
         for name in sorted((*found.sums, *found.rows), key=_sortable):
             if name in found.rows:
@@ -642,6 +656,7 @@ def label_parts(
             sums = found.sums[name]
             part = scan.where(label=name)
             part.n_rows = sums.n_rows
+            part._cache |= {k: v for k, v in scan._cache.items() if k == "largest_weight"}
             if sums.n_used:
                 part._cache["reader"] = ScanReader(part, sums)
             parts[name] = part

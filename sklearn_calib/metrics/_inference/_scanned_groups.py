@@ -137,9 +137,10 @@ class _GroupTotals(_Groups):
         self._put(self._numbers(part), self._columns(part.y_true, part.y_prob, w))
 
     def _put(self, code: Array, values: Array) -> None:
-        sums = np.zeros((len(values), len(self.codes)))
+        # Where nothing was added yet, it is not known how many rows there are.
+        sums = np.zeros((max(len(values), len(self.sums)), len(self.codes)))
         sums[: len(self.sums), : self.sums.shape[1]] = self.sums
-        for row, more in zip(sums, values, strict=True):
+        for row, more in zip(sums, values, strict=False):
             row += np.bincount(code, more, len(self.codes))
         self.sums = sums
 
