@@ -123,6 +123,22 @@ def many(n=600_000, law="skewed"):
     return rng.random(n) < q, q
 
 
+@pytest.fixture
+def _slow_sort(monkeypatch):
+    """Let sorts be no faster than without the newest instructions."""
+    monkeypatch.setattr(_partly_sorted, "_step", lambda: _partly_sorted._STEP)
+
+
+def test_a_fast_sort_is_taken(monkeypatch):
+    assert 0.0 < _partly_sorted._step() <= _partly_sorted._STEP
+    queries = Queries(*many())
+    monkeypatch.setattr(_partly_sorted, "_step", lambda: 0.2)
+    assert type(sort_for_bins(queries, 5000, None)) is not PartlySorted
+    weighted = Queries(*many(), sample_weight=np.resize([1.0, 2.0], len(queries)))
+    assert isinstance(sort_for_bins(weighted, 5000, None), PartlySorted)
+
+
+@pytest.mark.usefixtures("_slow_sort")
 def test_what_is_faster_is_taken():
     queries = Queries(*many())
     assert isinstance(sort_for_bins(queries, 5000, None), PartlySorted)
@@ -135,6 +151,7 @@ def test_what_is_faster_is_taken():
     assert type(sort_for_bins(few, 100, None)) is not PartlySorted
 
 
+@pytest.mark.usefixtures("_slow_sort")
 def test_functions_take_it(monkeypatch):
     y, q = many()
     weight = np.random.default_rng(1).gamma(1.0, size=len(q))

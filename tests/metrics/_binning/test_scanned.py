@@ -1,5 +1,7 @@
 """Queries of a scan, in order of prediction."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -105,13 +107,16 @@ def test_other_rows_in_a_later_pass_are_an_error():
         cut(sort_or_scan(scan_queries(other_rows)), BySize(100))
 
 
-def test_weights_out_of_reach_are_an_error():
+def test_weights_out_of_reach_are_divided_by_a_power_of_two():
     queries = queries_of(laws(100)["spread"], "real")
     huge = type(queries)._from_checked(
-        queries.y_true, queries.y_prob, weight=queries.sample_weight * 1e30
+        queries.y_true, queries.y_prob, weight=queries.sample_weight * 2.0**100
     )
-    with pytest.raises(ValueError, match="divide them by the largest"):
-        sort_or_scan(scan_of(huge))
+    scan = scan_of(huge)
+    found = sort_or_scan(scan).weights.sum() / queries.sample_weight.sum()
+    assert found == pytest.approx(2.0 ** -math.frexp(queries.sample_weight.max())[1])
+    # One pass to see them, and one to read them again.
+    assert scan.n_passes == 2
 
 
 def test_nothing_to_read_is_an_error():
