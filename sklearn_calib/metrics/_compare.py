@@ -13,7 +13,6 @@ from sklearn_calib._results import ConfidenceInterval, Result, percent
 from sklearn_calib._validation import check_confidence_level
 from sklearn_calib.metrics._inference._expected_difference import ComparedRows
 from sklearn_calib.metrics._inference._grouped import squared_difference
-from sklearn_calib.metrics._inference._null_law import DEPENDENT_UP_TO
 from sklearn_calib.metrics._inference._sample import (
     Sample,
     check_inference_bins,
@@ -29,6 +28,9 @@ __all__ = ["CalibrationComparison", "compare_calibration"]
 
 # With fewer rare answers than this, residuals are not left to tell how much they vary.
 _TELLING = 10.0
+
+# Up to so many rows in groups, what is expected of their answers is found: a scan keeps them.
+_MOST_IN_GROUPS = 200_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -238,7 +240,7 @@ def _of_scans(
         return _made(differences_of_scans((one, two), (first.bins, second.bins)), False, level)
     # The sums of groups are made already: this looks whether rows agree, and keeps a few.
     chunks = in_step(one, two)
-    if len(first.ordered) > DEPENDENT_UP_TO:
+    if len(first.ordered) > _MOST_IN_GROUPS:
         for _ in chunks:
             pass
         return _made(_differences(first, second, None), True, level)
@@ -264,8 +266,8 @@ def _refuse_other_questions(one: Queries, two: Queries) -> None:
 def _compared_rows(
     one: Queries, two: Queries, first: Sample, second: Sample
 ) -> ComparedRows | None:
-    """Return the rows of two models in their bins; None for more rows in groups than are drawn."""
-    if first.grouped and len(one) > DEPENDENT_UP_TO:
+    """Return the rows of two models in their bins; None for too many rows in groups."""
+    if first.grouped and len(one) > _MOST_IN_GROUPS:
         return None
     weight = np.ones(len(one)) if one.sample_weight is None else one.sample_weight
     used = slice(None) if one.sample_weight is None else np.flatnonzero(weight > 0.0)

@@ -1,8 +1,9 @@
-"""How much a difference of two squared errors varies if the mean of both predictions is right.
+"""How much a difference of two squared errors varies if the predictions are to be believed.
 
-Both errors are then the same. Where few answers decide, residuals show too little
-of their own variance: a sample of rare answers may have none of them. What the
-predictions expect is known, however few there are.
+Where few answers decide, residuals show too little of their own variance: a sample
+of rare answers may have none of them. What the predictions expect is known, however
+few there are. If the mean of both predictions is right, both errors are the same;
+if one of the models is right, its answers may vary more.
 """
 
 from __future__ import annotations
@@ -87,22 +88,29 @@ class BinPairs:
         )
 
 
-def moments_of_answers(middle: Array, weight: Array) -> tuple[Array, Array, Array]:
+def answer_variance(q: tuple[Array, Array]) -> Array:
+    """Return how much each answer varies if one of the models or their mean is right, at most."""
+    one, middle, two = (p * (1.0 - p) for p in (q[0], (q[0] + q[1]) / 2.0, q[1]))
+    found: Array = np.maximum(np.maximum(one, two), middle)
+    return found
+
+
+def moments_of_answers(q: tuple[Array, Array], weight: Array) -> tuple[Array, Array, Array]:
     """Return what `BinPairs` sums up, for each row."""
-    v, square = middle * (1.0 - middle), np.square(weight)
+    v, square = answer_variance(q), np.square(weight)
     variance = square * v
     return variance, np.square(variance), np.square(square) * v * (1.0 - 3.0 * v)
 
 
 def bin_pairs(
-    at: tuple[Array, Array], sizes: tuple[int, int], middle: Array, weight: Array
+    at: tuple[Array, Array], sizes: tuple[int, int], q: tuple[Array, Array], weight: Array
 ) -> BinPairs:
-    """Return the sums of rows in these bins, with the mean of both predictions."""
+    """Return the sums of rows in these bins, with the predictions of both models."""
     key, n = at[0] * sizes[1] + at[1], sizes[0] * sizes[1]
     some = np.arange(n)
     if n > _TABLE:
         some, key = np.unique(key, return_inverse=True)
-    sums = (np.bincount(key, x, len(some)) for x in moments_of_answers(middle, weight))
+    sums = (np.bincount(key, x, len(some)) for x in moments_of_answers(q, weight))
     return BinPairs(some // sizes[1], some % sizes[1], *sums)
 
 
@@ -137,7 +145,7 @@ class ComparedRows:
     def expected(self) -> ExpectedVariance:
         """Return the variance of the difference if the middle is right."""
         middle, sizes = self.middle, (len(self.factors[0]), len(self.factors[1]))
-        pairs = bin_pairs(self.at, sizes, middle, self.weight)
+        pairs = bin_pairs(self.at, sizes, self.q, self.weight)
         below = [
             np.bincount(at, self.weight * (middle - q), size)
             for at, q, size in zip(self.at, self.q, sizes, strict=True)
@@ -147,7 +155,7 @@ class ComparedRows:
 
     def _of_groups(self, unit: Array, middle: Array, alone: ExpectedVariance) -> ExpectedVariance:
         """Return it for groups, between answers that stand alone and ones that go together."""
-        sd = self.weight * np.sqrt(middle * (1.0 - middle))
+        sd = self.weight * np.sqrt(answer_variance(self.q))
         forms = []
         reach = np.zeros(len(sd))
         for sign, at, q, factor in zip((1.0, -1.0), self.at, self.q, self.factors, strict=True):

@@ -147,7 +147,7 @@ def differences_of_scans(
                 for r, s, b in zip((x, z), sides, at, strict=True)
             )
             centred.add(pair, at, sides, *cut)
-            for sums, values in zip(expected, moments_of_answers(middle, weight), strict=True):
+            for sums, values in zip(expected, moments_of_answers(q, weight), strict=True):
                 sums += np.bincount(pair, values, len(sums))
             rho = _row(x, one, at[0]) - _row(z, two, at[1])
             total += (rho.sum(), np.dot(rho, rho))
