@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from sklearn_calib._results import ConfidenceInterval, Result, percent
-from sklearn_calib._validation import check_confidence_level
+from sklearn_calib._validation import Array, check_confidence_level
 from sklearn_calib.metrics._inference._expected_difference import ComparedRows
 from sklearn_calib.metrics._inference._grouped import squared_difference
 from sklearn_calib.metrics._inference._sample import (
@@ -27,7 +27,7 @@ from sklearn_calib.queries._scan_in_step import in_step
 __all__ = ["CalibrationComparison", "compare_calibration"]
 
 # With fewer rare answers than this, residuals are not left to tell how much they vary.
-_TELLING = 10.0
+_TELLING = 5.0
 
 # Up to so many rows in groups, what is expected of their answers is found: a scan keeps them.
 _MOST_IN_GROUPS = 200_000
@@ -200,8 +200,8 @@ def compare_calibration(
 def _made(found: Differences, grouped: bool, level: float) -> CalibrationComparison:
     difference = found.squares[0] - found.squares[1]
     se = math.sqrt(_variance(found))
-    # The variance of groups is estimated from few of them.
-    freedom = max(found.n_units - 1.0, 1.0) if grouped else math.inf
+    # The variance of groups is estimated from few of them, or from the few that carry it.
+    freedom = max(min(found.n_units - 1.0, found.freedom), 1.0) if grouped else math.inf
     z = float(stats.t.ppf(0.5 + level / 2.0, freedom))
     if se > 0.0:
         pvalue = 2.0 * float(stats.t.sf(abs(difference) / se, freedom))
@@ -286,14 +286,23 @@ def _compared_rows(
 def _differences(one: Sample, two: Sample, rows: ComparedRows | None) -> Differences:
     """Return what the variance of T_a - T_b is made from."""
     products = one.form.rows - two.form.rows
+    squares = np.square(products - products.mean())
     return Differences(
         squares=(one.form.square, two.form.square),
         pairs=squared_difference(one.form, two.form),
         centred_pairs=squared_difference(one.form.centred, two.form.centred),
-        whole=4.0 * float(np.sum(np.square(products - products.mean()))),
+        whole=4.0 * float(np.sum(squares)),
         n_units=one.form.n_units,
+        freedom=_freedom(squares),
         expected=None if rows is None else rows.expected(),
     )
+
+
+def _freedom(squares: Array) -> float:
+    """Return Satterthwaite's degrees of freedom of a sum of squares: n for n normal variables."""
+    total = float(squares.sum())
+    unequal = float(np.sum(np.square(squares / total))) if total > 0.0 else 0.0
+    return 2.0 / max(unequal - 1.0 / len(squares), 1e-9)
 
 
 def _variance(found: Differences) -> float:

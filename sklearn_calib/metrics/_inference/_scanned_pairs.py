@@ -6,6 +6,7 @@ added up for each pair of bins, and everything else row by row.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -96,6 +97,8 @@ class Differences:
         Four times the sum of squares of the rows of the difference.
     n_units : float
         Effective number of units.
+    freedom : float
+        Degrees of freedom of `whole`, which matter where units are groups.
     expected : ExpectedVariance or None
         What is expected if the mean of both predictions is right.
     """
@@ -105,6 +108,7 @@ class Differences:
     centred_pairs: float
     whole: float
     n_units: float
+    freedom: float = math.inf
     expected: ExpectedVariance | None = None
 
 
