@@ -27,7 +27,7 @@ from sklearn_calib.queries._scan_in_step import in_step
 __all__ = ["CalibrationComparison", "compare_calibration"]
 
 # With fewer rare answers than this, residuals are not left to tell how much they vary.
-_TELLING = 5.0
+_TELLING = 10.0
 
 # Up to so many rows in groups, what is expected of their answers is found: a scan keeps them.
 _MOST_IN_GROUPS = 200_000

@@ -64,7 +64,9 @@ class BinPairs:
         """Return the variance of rows that do not depend on each other.
 
         `below` is how much the (weighted) predictions of each bin are below the
-        mean of both models' in all.
+        mean of both models' in all. Each row is counted among those it is paired
+        with, which makes the part that grows with the errors larger in small
+        bins: there residuals are least to be trusted.
         """
         a, b = factors[0][self.one], factors[1][self.two]
         total = [
