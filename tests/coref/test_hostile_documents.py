@@ -149,9 +149,7 @@ def test_fields_are_read_once_for_all_documents(tmp_path):
 
 @pytest.mark.parametrize("relation", ["nmod", "acl", "det", "nsubj"])
 def test_mentions_of_a_parse_without_end(relation, tmp_path):
-    lines = [
-        f"{i}\ta\ta\tNOUN\t_\t_\t{i - 1}\t{relation}\t_\t_\n" for i in range(1, 24_000)
-    ]
+    lines = [f"{i}\ta\ta\tNOUN\t_\t_\t{i - 1}\t{relation}\t_\t_\n" for i in range(1, 24_000)]
     [document] = read_within_limits(read_conllu, lines, tmp_path)
     with within_limits():
         found = find_mentions(document)
