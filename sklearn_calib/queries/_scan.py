@@ -362,7 +362,8 @@ def scan_queries(
         The column of sentences, documents or persons. Rows of a group may be
         anywhere; memory grows with the number of groups.
     sample_weight : str, default=None
-        The column of weights.
+        The column of weights: 0, or from 1e-40 to 1e12. They are not brought to one scale, as
+        they are in memory, because a scan sees one part after the other.
     pos_label : object, default=None
         The label whose probability `y_prob` gives.
     show_progress : bool, default=None

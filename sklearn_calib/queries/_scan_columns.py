@@ -16,6 +16,11 @@ from sklearn_calib.queries._queries import Queries
 # The bits of 1.0.
 _ONE = int(np.float64(1.0).view(np.uint64))
 
+# In memory, weights are divided by the largest where it is larger than this or very small, so that
+# their powers and sums stay within reach of floats. A scan, which sees one part after the other,
+# takes them as they are.
+_LEAST_WEIGHT, _MOST_WEIGHT = 1e-40, 1e12
+
 # The columns of a scan, by what they hold.
 Columns = Mapping[str, Any]
 
@@ -117,11 +122,15 @@ class QueryMaker:
 
     def _weights(self, column: Any, piece: Piece) -> Array:
         weight = self._numbers(column, "sample_weight", piece)
-        good = np.isfinite(weight) & (weight >= 0.0)
+        good = (weight == 0.0) | ((weight >= _LEAST_WEIGHT) & (weight <= _MOST_WEIGHT))
         if not good.all():
             row = int(np.argmin(good))
             raise self._fail(
-                "sample_weight", piece, row, f"is {weight[row]:g}: weights are finite, from 0 on."
+                "sample_weight",
+                piece,
+                row,
+                f"is {weight[row]:g}: weights of a scan are 0, or from {_LEAST_WEIGHT:g} to "
+                f"{_MOST_WEIGHT:g}. Where others are larger or smaller, divide all by one number.",
             )
         return weight + 0.0
 

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn_calib._validation import Array
 from sklearn_calib.metrics._binning._buckets import added_up
 from sklearn_calib.metrics._inference._grouped import PairForm, form_of_cells
-from sklearn_calib.metrics._inference._unit_order import content_keys, order_by_content
+from sklearn_calib.metrics._inference._unit_order import UnitContent
 from sklearn_calib.queries._queries import Queries
 from sklearn_calib.queries._scan import QueryScan
 
@@ -29,7 +29,7 @@ class _GroupCells:
     def __init__(self, high: Array) -> None:
         self.high, self.n_rows = high, 0
         self.codes: dict[Any, int] = {}
-        self.content = np.zeros((2, 0), dtype=np.uint64)
+        self.content = UnitContent()
         self.key = np.empty(0, dtype=np.int64)
         self.sums = np.zeros((3, 0))
         self._waiting: list[tuple[Array, Array]] = []
@@ -42,8 +42,7 @@ class _GroupCells:
         self.n_rows += len(q)
         names, local = np.unique(chunk.group, return_inverse=True)
         code = self._number(names.tolist())[local]
-        for row, key in zip(self.content, content_keys(y, q, w), strict=True):
-            np.add.at(row, code, key)
+        self.content.add(code, y, q, w)
         weight = np.ones(len(q)) if w is None else w
         used = weight > 0.0
         bins = np.searchsorted(self.high, q[used])
@@ -54,10 +53,7 @@ class _GroupCells:
 
     def _number(self, names: list[Any]) -> Array:
         found = np.array([self.codes.setdefault(name, len(self.codes)) for name in names])
-        more = len(self.codes) - self.content.shape[1]
-        if more:
-            new = np.zeros((2, more), dtype=np.uint64)
-            self.content = np.concatenate((self.content, new), axis=1)
+        self.content.extend(len(self.codes))
         return found
 
     def _put(self, key: Array, values: Array) -> None:
@@ -78,9 +74,7 @@ class _GroupCells:
         other.settle()
         self.n_rows += other.n_rows
         code = self._number(list(other.codes))
-        # The keys of a group are sums that wrap around.
-        for row, more in zip(self.content, other.content, strict=True):
-            np.add.at(row, code, more)
+        self.content.merge(other.content, code)
         n_bins = len(self.high)
         self._put(code[other.key // n_bins] * n_bins + other.key % n_bins, other.sums)
 
@@ -148,7 +142,7 @@ def _read(scan: QueryScan, high: Array, by_name: bool) -> GroupSums:
     if by_name:
         place = np.unique(np.array(list(found.codes)), return_inverse=True)[1]
     else:
-        place = order_by_content(found.content)
+        place = found.content.order()
     unit, cell = place[found.key // n_bins], found.key % n_bins
     order = np.lexsort((unit, cell))
     residual, weight, yes = found.sums[:, order]
