@@ -16,11 +16,6 @@ from sklearn_calib.queries._queries import Queries
 # The bits of 1.0.
 _ONE = int(np.float64(1.0).view(np.uint64))
 
-# In memory, weights are divided by the largest where it is larger than this or very small, so that
-# their powers and sums stay within reach of floats. A scan, which sees one part after the other,
-# takes them as they are.
-_LEAST_WEIGHT, _MOST_WEIGHT = 1e-40, 1e12
-
 # The columns of a scan, by what they hold.
 Columns = Mapping[str, Any]
 
@@ -60,6 +55,10 @@ class QueryMaker:
     def queries(self, piece: Piece) -> Queries:
         """Return the queries of a piece, or say which row is wrong."""
         columns = piece.columns
+        for role, column in columns.items():
+            shape = np.shape(_values(column))
+            if len(shape) != 1:
+                raise self._fail(role, piece, 0, f"must be 1-D, and has the shape {shape}.")
         lengths = {role: len(_values(column)) for role, column in columns.items()}
         if len(set(lengths.values())) > 1:
             listing = ", ".join(f"{self._name(role)} has {n}" for role, n in lengths.items())
@@ -84,9 +83,11 @@ class QueryMaker:
 
     def _numbers(self, column: Any, role: str, piece: Piece) -> Array:
         values = _values(column)
-        if isinstance(column, Coded) or np.asarray(values).dtype.kind not in "biufO":
-            raise self._fail(role, piece, 0, "must hold numbers, and holds text.")
         array = np.asarray(values)
+        if isinstance(column, Coded) or array.dtype.kind not in "biufO":
+            is_text = isinstance(column, Coded) or array.dtype.kind in "UST"
+            held = "text" if is_text else f"values of type {array.dtype}"
+            raise self._fail(role, piece, 0, f"must hold numbers, and holds {held}.")
         if array.dtype.kind == "O":
             missing = _missing(array)
             if missing.any():
@@ -122,15 +123,11 @@ class QueryMaker:
 
     def _weights(self, column: Any, piece: Piece) -> Array:
         weight = self._numbers(column, "sample_weight", piece)
-        good = (weight == 0.0) | ((weight >= _LEAST_WEIGHT) & (weight <= _MOST_WEIGHT))
+        good = np.isfinite(weight) & (weight >= 0.0)
         if not good.all():
             row = int(np.argmin(good))
             raise self._fail(
-                "sample_weight",
-                piece,
-                row,
-                f"is {weight[row]:g}: weights of a scan are 0, or from {_LEAST_WEIGHT:g} to "
-                f"{_MOST_WEIGHT:g}. Where others are larger or smaller, divide all by one number.",
+                "sample_weight", piece, row, f"is {weight[row]:g}: weights are finite, from 0 on."
             )
         return weight + 0.0
 
