@@ -91,6 +91,18 @@ def measure(task, folder):
     )
 
 
+def first_steps(folder):
+    """Do everything once on a single partition, in this process."""
+    import dask
+    import dask.dataframe as dd
+
+    from sklearn_calib import calibration_error_interval, scan_queries
+
+    frame = dd.read_parquet(str(folder), split_row_groups=True).partitions[[0]]
+    with dask.config.set(scheduler="synchronous"):
+        calibration_error_interval(scan_queries(frame, y_true="answer", y_prob="score"))
+
+
 def workers(folder, number):
     """Run the interval on a cluster of so many worker processes, and print its time as JSON."""
     import dask.dataframe as dd
@@ -106,9 +118,8 @@ def workers(folder, number):
     ):
         frame = dd.read_parquet(str(folder), split_row_groups=True)
         # What is imported is neither a worker's work nor ours.
-        calibration_error_interval(
-            scan_queries(frame.partitions[[0]], y_true="answer", y_prob="score")
-        )
+        first_steps(folder)
+        client.run(first_steps, folder)
 
         def cpu():
             """Return CPU times: of this thread, of this process, and of the workers."""

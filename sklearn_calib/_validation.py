@@ -356,7 +356,7 @@ def check_sample_weight(values: Any, n: int, *, of: str = "queries") -> Array | 
         )
     if not weight.any():
         raise ValueError(f"sample_weight is zero everywhere, so that no {of} are left.")
-    return _within_reach(weight)
+    return weights_within_reach(weight)
 
 
 # Powers of two: between what and what the largest weight may lie, and how much smaller others may
@@ -365,15 +365,22 @@ def check_sample_weight(values: Any, n: int, *, of: str = "queries") -> Array | 
 LARGEST_WEIGHT, _SPREAD = 40, 100
 
 
-def _within_reach(weight: Array) -> Array:
+def are_within_reach(largest: float, least: float) -> bool:
+    """Whether powers and sums of weights that are not 0 neither overflow nor vanish."""
+    exponent = math.frexp(largest)[1]
+    return abs(exponent) <= LARGEST_WEIGHT and least >= math.ldexp(1.0, exponent - _SPREAD)
+
+
+def weights_within_reach(weight: Array, largest: float | None = None) -> Array:
     """Return weights whose powers and sums neither overflow nor vanish.
 
-    Where the largest is above 2 ** 40 or below 2 ** -40, the weights are divided
-    by a power of two, which rounds nothing: the largest is about one then. A
-    weight that is smaller by a factor of 2 ** 100 is held there: it counts for
-    nothing beside the largest, and still is a query.
+    `largest` is that of all weights, of which these may be some. Where it is above
+    2 ** 40 or below 2 ** -40, the weights are divided by a power of two, which
+    rounds nothing: the largest is about one then. A weight that is smaller by a
+    factor of 2 ** 100 is held there: it counts for nothing beside the largest, and
+    still is a query.
     """
-    exponent = int(np.frexp(weight.max())[1])
+    exponent = math.frexp(weight.max() if largest is None else largest)[1]
     within = weight
     if abs(exponent) > LARGEST_WEIGHT:
         # In two steps, since a float does not hold 2 ** 1074.

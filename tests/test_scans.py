@@ -282,6 +282,81 @@ def test_groups_may_be_spread_over_chunks(n_groups, weights):
         assert_same(found.pvalue, expected.pvalue)
 
 
+@pytest.mark.parametrize("weights", [None, "whole", "real"])
+@pytest.mark.parametrize("n_groups", [90, 3000])
+@pytest.mark.parametrize("law", ["spread", "rounded", "ends", "tiny"])
+def test_tests_of_groups(law, n_groups, weights):
+    rng = np.random.default_rng(n_groups)
+    # Answers of a group go together, so that groups matter.
+    q, group = laws(45_000)[law], rng.integers(0, n_groups, 45_000)
+    y = (rng.random(n_groups)[group] + 0.5 * rng.random(45_000)) % 1.0 < q
+    w = queries_of(q, weights).sample_weight
+    queries = Queries(y, q, group=np.array([f"g{g}" for g in group]), sample_weight=w)
+    scans = [scan_of(queries, n_chunks, seed=n_chunks) for n_chunks in (3, 7)]
+    for statistic in ("omnibus", "kuiper", "cox", "spiegelhalter"):
+        options = {"statistic": statistic, "method": "asymptotic"}
+        expected = calibration_test(queries, **options)
+        for scan in scans:
+            found = calibration_test(scan, **options)
+            assert_same(found.statistic, expected.statistic, rtol=1e-6)
+            assert_same(found.pvalue, expected.pvalue, rtol=1e-5)
+            for values, others in (
+                (found.components, expected.components),
+                (found.estimates, expected.estimates),
+            ):
+                assert values.keys() == others.keys()
+                assert_same(list(values.values()), list(others.values()), rtol=1e-5)
+    apart = calibration_test(scans[0], statistic="spiegelhalter", groups=False)
+    assert apart.pvalue != found.pvalue
+
+
+@pytest.mark.parametrize("n_groups", [150, 2500])
+def test_draws_of_groups(n_groups):
+    rng = np.random.default_rng(1)
+    q, group = rng.beta(1.0, 2.0, 60_000), rng.integers(0, n_groups, 60_000)
+    queries = Queries((rng.random(n_groups)[group] + 0.8 * rng.random(60_000)) % 1 < q, q)
+    queries = queries.with_groups(group)
+    for statistic in ("omnibus", "kuiper", "cox"):
+        options = {"statistic": statistic, "n_resamples": 1999, "random_state": 0}
+        expected = calibration_test(queries, **options)
+        found = [calibration_test(scan_of(queries, n, seed=n), **options) for n in (2, 9)]
+        # Other groups see other random numbers than in memory, but the same in all chunks.
+        assert found[0].pvalue == found[1].pvalue
+        assert found[0].method == expected.method == "resampling"
+        for name, pvalue in expected.components.items() or [("", expected.pvalue)]:
+            other = found[0].components.get(name, found[0].pvalue)
+            assert abs(other - pvalue) < 5.0 * np.sqrt(2.0 * pvalue / 1999)
+
+
+def test_few_open_answers_of_groups_are_drawn_as_in_memory():
+    rng = np.random.default_rng(2)
+    q = np.where(
+        rng.random(30_000) < 0.8, rng.integers(0, 2, 30_000).astype(float), rng.random(30_000)
+    )
+    group = rng.integers(0, 400, 30_000)
+    queries = Queries(rng.random(30_000) < q, q, group=group)
+    for statistic in ("omnibus", "kuiper", "cox", "spiegelhalter"):
+        found, expected = (
+            calibration_test(x, statistic=statistic, random_state=0)
+            for x in (scan_of(queries, 4), queries)
+        )
+        assert found.pvalue == pytest.approx(expected.pvalue, rel=1e-9)
+        assert dict(found.components) == dict(expected.components)
+
+
+@pytest.mark.parametrize("statistic", ["omnibus", "kuiper", "cox", "spiegelhalter"])
+def test_groups_of_one_query_and_one_group(statistic):
+    queries = queries_of(laws(40_000)["spread"])
+    found, expected = (
+        calibration_test(x, statistic=statistic)
+        for x in (scan_of(queries.with_groups(np.arange(40_000))), scan_of(queries))
+    )
+    assert_same(found.statistic, expected.statistic, rtol=1e-9)
+    assert_same(found.pvalue, expected.pvalue, rtol=1e-9)
+    with pytest.raises(TooFewError, match="one group"):
+        calibration_test(scan_of(queries.with_groups(np.zeros(40_000))), statistic=statistic)
+
+
 @pytest.mark.parametrize("weights", [None, "real"])
 @pytest.mark.parametrize("law", ["spread", "rounded", "tiny", "ends"])
 def test_curves_and_bands_of_groups(law, weights):
@@ -301,6 +376,34 @@ def test_curves_and_bands_of_groups(law, weights):
     # Groups matter here, or this test would say nothing.
     found, apart = smooth_calibration_curve(scan), smooth_calibration_curve(scan, groups=False)
     assert (apart.confidence_interval[1] != found.confidence_interval[1]).any()
+
+
+@pytest.mark.parametrize("kind", ["alone", "groups", "labels"])
+@pytest.mark.parametrize("powers", [(-300, 300), (-40, 0), (-300, -290), (290, 300), (-20, 20)])
+def test_weights_of_any_size(kind, powers):
+    q = laws(5000)["spread"]
+    w = 10.0 ** np.random.default_rng(3).uniform(*powers, 5000)
+    extra = {"groups": {"group": np.arange(5000) // 20}, "labels": {"label": np.arange(5000) % 3}}
+    queries = Queries(queries_of(q).y_true, q, sample_weight=w, **extra.get(kind, {}))
+    columns = {"y_true": queries.y_true, "y_prob": q, "sample_weight": w}
+    columns |= {name: values for name, values in extra.get(kind, {}).items()}
+    scan = scan_of_columns(columns, 4, n_workers=3)
+    if kind == "labels":
+        found, expected = label_calibration(scan), label_calibration(queries)
+        assert_same(found.error, expected.error)
+        assert_same(found.pvalue, expected.pvalue, rtol=1e-6)
+        return
+    found, expected = calibration_error_interval(scan), calibration_error_interval(queries)
+    assert_same(found.error, expected.error)
+    assert_same(found.confidence_interval, expected.confidence_interval)
+    for options in ({}, {"n_bins": 600}, {"n_bins": 13, "norm": "l1"}):
+        errors = [adaptive_bin_calibration_error(x, **options) for x in (scan, queries)]
+        assert_same(*errors)
+    for statistic in ("omnibus", "spiegelhalter"):
+        options = {"statistic": statistic, "method": "asymptotic"}
+        tests = [calibration_test(x, **options) for x in (scan, queries)]
+        assert_same(tests[0].statistic, tests[1].statistic, rtol=1e-6)
+    np.testing.assert_allclose(scan.collect().sample_weight.max(), queries.sample_weight.max())
 
 
 @pytest.mark.parametrize("few", [0, 50_000])
@@ -341,13 +444,11 @@ def test_the_report_needs_two_passes_and_says_the_same():
 def test_what_a_scan_cannot_do_says_what_to_do():
     queries = queries_of(laws(1000)["spread"], label=np.repeat(["a", "b"], 500))
     scan = scan_of(queries)
-    grouped = scan_of(queries.with_groups(np.arange(1000) // 10))
     hint = r"scan\.(sample|collect)\("
     for call in (
         lambda: sample_size_curve(scan),
         lambda: calibration_error_interval(scan, method="bootstrap"),
         lambda: calibration_test(scan, statistic="binned", method="resampling"),
-        lambda: calibration_test(grouped),
         lambda: adaptive_bin_calibration_error(scan, classes=["a"]),
     ):
         with pytest.raises(TypeError, match=hint):

@@ -285,6 +285,17 @@ class Queries:
             weight=self._weight,
         )
 
+    def _with_weights(self, weight: Array) -> Queries:
+        """Return the same queries with weights that are known to be right."""
+        return Queries._from_checked(
+            self.y_true,
+            self.y_prob,
+            codes=self._codes,
+            names=self._names,
+            group=self._group,
+            weight=weight,
+        )
+
     def with_groups(self, group: ArrayLike | None) -> Queries:
         """Return the same queries with other groups.
 

@@ -13,10 +13,18 @@ import numpy as np
 
 from sklearn_calib._files import FileError
 from sklearn_calib._results import counted
-from sklearn_calib._validation import Array, RandomState, check_generator, check_integer
+from sklearn_calib._validation import (
+    Array,
+    RandomState,
+    are_within_reach,
+    check_generator,
+    check_integer,
+    weights_within_reach,
+)
 from sklearn_calib.queries._queries import Queries
 from sklearn_calib.queries._scan_dask import DaskSource, is_dask_array, is_dask_frame
 from sklearn_calib.queries._scan_sources import (
+    Changed,
     DatasetSource,
     FunctionSource,
     LabelSource,
@@ -100,7 +108,9 @@ class QueryScan:
             The chunks, in order.
         """
         self.n_passes += 1
-        return even_chunks(self._source.chunks())
+        chunks = even_chunks(self._source.chunks())
+        largest = self._cache.get("largest_weight")
+        return chunks if largest is None else (_held(chunk, largest) for chunk in chunks)
 
     def _reduce(self, make: Callable[[], Any], what: str = "") -> Any:
         """Read all rows once, and return what a reduction makes of them.
@@ -111,7 +121,12 @@ class QueryScan:
         """
         self.n_passes += 1
         progress = _Progress(self.n_passes, what, self.n_rows) if self._show else None
+        largest = self._cache.get("largest_weight")
+        if largest is not None:
+            make = partial(Changed, make, partial(_held, largest=largest))
         found = self._source.reduce(make, progress.update if progress else _silent)
+        if largest is not None:
+            found = found.found
         if progress:
             progress.done()
         rows = getattr(found, "n_rows", None)
@@ -127,6 +142,13 @@ class QueryScan:
             self.n_rows = rows
         return found
 
+    def _hold_weights(self, largest: float, least: float) -> bool:
+        """Keep powers of weights within reach from now on; True if what was read has to go."""
+        if "largest_weight" in self._cache or are_within_reach(largest, least):
+            return False
+        self._cache["largest_weight"] = largest
+        return True
+
     def _empty(self) -> FileError:
         return FileError(f"{self._source.where}The scan has no rows: at least one query is needed.")
 
@@ -141,7 +163,7 @@ class QueryScan:
         found: _AllRows = self._reduce(_AllRows, "all rows")
         if not found.parts:
             raise self._empty()
-        return Queries.concat(found.parts, shared_groups=True)
+        return _held(Queries.concat(found.parts, shared_groups=True))
 
     def sample(self, n: int, *, random_state: RandomState = None) -> Queries:
         """Draw rows at random, without replacement, in one pass.
@@ -235,7 +257,15 @@ class QueryScan:
             return None
         self.n_passes += 1
         self.n_rows = held
-        return Queries.concat(parts, shared_groups=True)
+        return _held(Queries.concat(parts, shared_groups=True))
+
+
+def _held(chunk: Queries, largest: float | None = None) -> Queries:
+    """Return queries whose weights have powers within reach, `largest` being that of all."""
+    w = chunk.sample_weight
+    if w is None or not w.any():
+        return chunk
+    return chunk._with_weights(weights_within_reach(w, largest))
 
 
 def _silent(rows: int) -> None:
@@ -285,18 +315,19 @@ class _SampledRows:
 
     def __init__(self, size: int, seed: int) -> None:
         self.size, self.seed = size, seed
+        # Each piece has random numbers of its own, so that it does not matter who reads it.
         self.piece = 0
         self.n_rows = 0
-        self._rng: np.random.Generator | None = None
+        self._rng: tuple[int, np.random.Generator] | None = None
         self._parts: list[tuple[Array, Queries]] = []
         self._most = 1.0
         self._held = 0
 
     def add(self, chunk: Queries) -> None:
-        if self._rng is None:
-            self._rng = np.random.default_rng([self.seed, self.piece])
+        if self._rng is None or self._rng[0] != self.piece:
+            self._rng = (self.piece, np.random.default_rng([self.seed, self.piece]))
         self.n_rows += len(chunk)
-        number = self._rng.random(len(chunk))
+        number = self._rng[1].random(len(chunk))
         rows = np.flatnonzero(number < self._most)
         self._keep([(number[rows], chunk._take(rows))])
 

@@ -55,6 +55,10 @@ class QueryMaker:
     def queries(self, piece: Piece) -> Queries:
         """Return the queries of a piece, or say which row is wrong."""
         columns = piece.columns
+        for role, column in columns.items():
+            shape = np.shape(_values(column))
+            if len(shape) != 1:
+                raise self._fail(role, piece, 0, f"must be 1-D, and has the shape {shape}.")
         lengths = {role: len(_values(column)) for role, column in columns.items()}
         if len(set(lengths.values())) > 1:
             listing = ", ".join(f"{self._name(role)} has {n}" for role, n in lengths.items())
@@ -79,9 +83,11 @@ class QueryMaker:
 
     def _numbers(self, column: Any, role: str, piece: Piece) -> Array:
         values = _values(column)
-        if isinstance(column, Coded) or np.asarray(values).dtype.kind not in "biufO":
-            raise self._fail(role, piece, 0, "must hold numbers, and holds text.")
         array = np.asarray(values)
+        if isinstance(column, Coded) or array.dtype.kind not in "biufO":
+            is_text = isinstance(column, Coded) or array.dtype.kind in "UST"
+            held = "text" if is_text else f"values of type {array.dtype}"
+            raise self._fail(role, piece, 0, f"must hold numbers, and holds {held}.")
         if array.dtype.kind == "O":
             missing = _missing(array)
             if missing.any():

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
+from functools import cached_property
 from typing import Any
 
 from sklearn_calib._files import FileError
@@ -13,6 +15,10 @@ from sklearn_calib.queries._scan_sources import Source, chunk_piece, even_chunks
 
 # Partial results that are put together at a time.
 _AT_A_TIME = 4
+
+# Tasks for each thread: few, because each sends what it made of its partitions, and more than
+# one, because some take longer than others.
+_TASKS_PER_THREAD = 3
 
 
 def is_dask_frame(source: Any) -> bool:
@@ -71,8 +77,8 @@ class DaskSource(Source):
         # One for all partitions: it may hold many buckets, and would be sent with every task.
         shared = delayed(make, pure=False, traverse=False)
         parts = [
-            step(part, number, shared, self.columns, self._maker.pos_label)
-            for number, part in enumerate(self._parts)
+            step(some, first, shared, self.columns, self._maker.pos_label)
+            for first, some in self._shares()
         ]
         while len(parts) > 1:
             parts = [
@@ -96,6 +102,21 @@ class DaskSource(Source):
                     raise
                 raise placed from None
 
+    def _shares(self) -> Iterator[tuple[int, Any]]:
+        """Yield the partitions of each task, after the number of the first of them."""
+        recipes = self._recipes
+        if recipes is None:
+            for number, part in enumerate(self._parts):
+                yield number, [part]
+            return
+        size = max(1, len(recipes) // (_TASKS_PER_THREAD * _n_threads()))
+        for first in range(0, len(recipes), size):
+            yield first, _Unread(recipes[first : first + size])
+
+    @cached_property
+    def _recipes(self) -> list[_Recipe] | None:
+        return _recipes(self._parts)
+
     def _placed(self, error: Exception) -> Exception:
         """Say which partition an error is about that Dask met before its rows were looked at."""
         if isinstance(error, FileError) or not isinstance(error, (OSError, _arrow_error())):
@@ -107,6 +128,80 @@ class DaskSource(Source):
             except Exception as found:
                 return unreadable(f"partition {number}", found)
         return error
+
+
+# What makes a partition: its tasks, and the keys of the one or two results that are wanted.
+_Recipe = tuple[dict[Any, Any], list[Any]]
+
+
+class _Unread:
+    """Partitions that the task which reads them makes, one after the other.
+
+    So one of them is in memory at a time, and what is made of all of them is sent once.
+    """
+
+    def __init__(self, recipes: list[_Recipe]) -> None:
+        self._recipes = recipes
+
+    def __iter__(self) -> Iterator[Any]:
+        from dask.core import get
+
+        for tasks, keys in self._recipes:
+            # It has no name here, so that it is gone before the next one comes.
+            yield _one_or_two(get(tasks, keys))
+
+
+def _one_or_two(found: Sequence[Any]) -> Any:
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+def _recipes(parts: list[Any]) -> list[_Recipe] | None:
+    """Return what makes each partition, or None where they share work, or live on workers."""
+    from dask.optimization import cull
+
+    graphs: dict[int, dict[Any, Any]] = {}
+    recipes: list[_Recipe] = []
+    seen: set[Any] = set()
+    for part in parts:
+        tasks: dict[Any, Any] = {}
+        several = part if isinstance(part, tuple) else (part,)
+        for one in several:
+            graph = one.__dask_graph__()
+            if id(graph) not in graphs:
+                graphs[id(graph)] = dict(graph)
+            tasks |= cull(graphs[id(graph)], [one.key])[0]
+        if not seen.isdisjoint(tasks) or any(_is_elsewhere(task, tasks) for task in tasks.values()):
+            return None
+        seen.update(tasks)
+        recipes.append((tasks, [one.key for one in several]))
+    return recipes
+
+
+def _is_elsewhere(task: Any, tasks: dict[Any, Any]) -> bool:
+    """Tell the result of a task that runs, or has run, on a cluster."""
+    needed = getattr(task, "dependencies", ())
+    return (
+        not set(needed) <= tasks.keys()
+        or _is_future(task)
+        or _is_future(getattr(task, "value", None))
+    )
+
+
+def _is_future(value: Any) -> bool:
+    return type(value).__name__.endswith("Future") or hasattr(value, "__dask_future__")
+
+
+def _n_threads() -> int:
+    """Return how many threads Dask works with: those of a cluster, or those of this machine."""
+    from dask.system import CPU_COUNT
+
+    distributed = sys.modules.get("distributed")
+    if distributed is not None:
+        try:
+            return max(1, sum(distributed.default_client().nthreads().values()))
+        except ValueError:
+            pass
+    return int(CPU_COUNT)
 
 
 def _arrow_error() -> type[Exception]:
@@ -134,13 +229,19 @@ def _queries(part: Any, number: int, columns: Mapping[str, str], maker: QueryMak
 
 
 def _reduced(
-    part: Any, number: int, make: Callable[[], Any], columns: Mapping[str, str], pos_label: object
+    parts: Iterable[Any],
+    first: int,
+    make: Callable[[], Any],
+    columns: Mapping[str, str],
+    pos_label: object,
 ) -> Any:
     found = make()
-    found.piece = number
     maker = _maker(columns, pos_label)
-    for chunk in even_chunks(iter([_queries(part, number, columns, maker)])):
-        found.add(chunk)
+    for number, part in enumerate(parts, start=first):
+        found.piece = number
+        for chunk in even_chunks(iter([_queries(part, number, columns, maker)])):
+            found.add(chunk)
+        del part
     found.negative = maker.negative
     return found
 

@@ -73,33 +73,49 @@ class LabelSource(Source):
     def __init__(self, source: Source, label: object) -> None:
         super().__init__(source.columns, source._maker.pos_label)
         del self.columns["label"]
-        self._source, self._label = source, label
+        self._source, self._of_label = source, partial(of_label, label=label)
         self.where = source.where
 
     def chunks(self) -> Iterator[Queries]:
         """Yield the queries of the label, chunk by chunk."""
         for chunk in self._source.chunks():
-            part = of_label(chunk, self._label)
+            part = self._of_label(chunk)
             if part is not None:
                 yield part
 
     def reduce(self, make: Callable[[], Any], progress: Callable[[int], None]) -> Any:
         """Return the reduction of the queries of the label."""
-        return self._source.reduce(partial(_OfLabel, make, self._label), progress).found
+        return self._source.reduce(partial(Changed, make, self._of_label), progress).found
 
 
-class _OfLabel:
-    """A reduction that sees the queries of one label."""
+class Changed:
+    """A reduction that sees what a function makes of chunks; None is left out."""
 
-    def __init__(self, make: Callable[[], Any], label: object) -> None:
-        self.found, self._label = make(), label
+    def __init__(self, make: Callable[[], Any], change: Callable[[Queries], Queries | None]):
+        self.found, self._change = make(), change
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows were seen."""
+        return int(getattr(self.found, "n_rows", 0))
+
+    @property
+    def piece(self) -> int:
+        """Which partition the next chunk is of."""
+        return int(self.found.piece)
+
+    @piece.setter
+    def piece(self, number: int) -> None:
+        self.found.piece = number
 
     def add(self, chunk: Queries) -> None:
-        part = of_label(chunk, self._label)
+        """Add what is made of a chunk."""
+        part = self._change(chunk)
         if part is not None:
             self.found.add(part)
 
-    def merge(self, other: _OfLabel) -> None:
+    def merge(self, other: Changed) -> None:
+        """Add what was made of other chunks."""
         self.found.merge(other.found)
 
 

@@ -415,19 +415,15 @@ def calibration_report(
             y_true, y_prob, classes=classes, groups=groups, sample_weight=sample_weight,
             pos_label=pos_label,
         )  # fmt: skip
-        statistics = ["omnibus", "binned"]
         if isinstance(queries, QueryScan):
             read_ahead(queries)
             labelled = queries.labelled
-            if queries.grouped:
-                # The others need all groups at once.
-                statistics = ["binned"]
         else:
             labelled = queries.labels is not None and len(queries.labels) > 1
         interval = calibration_error_interval(queries, confidence_level=confidence_level)
         tests = tuple(
             calibration_test(queries, statistic=statistic, random_state=random_state)
-            for statistic in statistics
+            for statistic in ("omnibus", "binned")
         )
         labels = None
         if labelled:

@@ -78,6 +78,20 @@ def test_smooth_band_holds_the_whole_curve(law, truth, n):
     assert width < 0.6
 
 
+def test_few_predictions_close_to_one_are_not_taken_at_their_word():
+    # A handful of predictions of 0.999 and more, nothing near them, of which half come true: far
+    # from what the fit expects of their log-odds.
+    held = 0
+    for seed in range(30):
+        rng = np.random.default_rng([seed, 3])
+        q = np.clip(special.expit(1.5 * rng.standard_t(2, 200) - 1), 1e-9, 1 - 1e-9)
+        band = calibration_band(rng.random(200) < np.minimum(q, 0.5), q, method="smooth")
+        p = np.minimum(band.q, 0.5)
+        held += np.all((band.low <= p + 1e-9) & (p <= band.high + 1e-9))
+    # A quarter of them, where the prior may outvote the answers.
+    assert held >= 27
+
+
 def test_smooth_band_is_the_narrower_one_with_many_queries():
     width = {method: [] for method in METHODS}
     for seed in range(5):

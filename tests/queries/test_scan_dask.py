@@ -8,8 +8,8 @@ from itertools import count
 import numpy as np
 import pytest
 
-from sklearn_calib import calibration_error_interval, scan_queries
-from sklearn_calib.queries import _scan
+from sklearn_calib import Queries, calibration_error_interval, calibration_test, scan_queries
+from sklearn_calib.queries import _scan, _scan_dask
 from tests.scans import assert_same, laws, queries_of
 
 dask = pytest.importorskip("dask")
@@ -140,6 +140,89 @@ def test_what_partitions_share_is_sent_once():
     assert sum(len(cloudpickle.dumps(task)) for task in tasks) < 1.5 * 800_000
 
 
+def tasks_of(frame):
+    """Return how many tasks read partitions in a pass."""
+    graphs = []
+
+    def get(graph, keys, **options):
+        graphs.append(graph)
+        return dask.get(graph, keys, **options)
+
+    with dask.config.set(scheduler=get):
+        scan = scan_queries(frame)
+        assert scan._reduce(partial(_Heavy, None)).n_rows == 2000
+    graph = graphs[-1]
+    keys = graph.__dask_graph__() if hasattr(graph, "__dask_graph__") else graph
+    return sum(str(key).startswith("_reduced") for key in keys)
+
+
+def test_a_task_reads_several_partitions_unless_they_share_work(monkeypatch):
+    monkeypatch.setattr(_scan_dask, "_n_threads", lambda: 2)
+    queries = queries_of(laws(2000)["spread"], group=np.arange(2000) % 100)
+    frame = frame_of(queries, 30)
+    assert tasks_of(frame) == 6
+    assert tasks_of(frame_of(queries, 5)) == 5
+    assert tasks_of(frame.shuffle("group")) == 30
+
+
+def test_a_sample_and_the_order_do_not_depend_on_who_reads(monkeypatch):
+    queries = queries_of(laws(2000)["spread"])
+    data = queries.to_frame()
+    data["label"] = np.arange(2000) % 3
+    frame = dd.from_pandas(data, npartitions=30, sort=False)
+    found = []
+    with dask.config.set(scheduler="synchronous"):
+        for n_threads in (1, 3, 20):
+            monkeypatch.setattr(_scan_dask, "_n_threads", lambda n=n_threads: n)
+            scan = scan_queries(frame, label="label")
+            drawn = scan.sample(300, random_state=0).y_prob
+            of_label = scan.where(label=1).sample(100, random_state=0).y_prob
+            found.append((drawn, of_label))
+            np.testing.assert_array_equal(scan.collect().y_prob, queries.y_prob)
+    for drawn, of_label in found[1:]:
+        np.testing.assert_array_equal(drawn, found[0][0])
+        np.testing.assert_array_equal(of_label, found[0][1])
+    # Each partition has random numbers of its own: the same places in all would be drawn.
+    place = np.searchsorted(np.sort(queries.y_prob), found[0][1])
+    rows = np.argsort(queries.y_prob, kind="stable")[place] % 67
+    assert len(np.unique(rows)) > 45
+
+
+def test_partitions_may_be_empty():
+    queries = queries_of(laws(3000)["spread"], "real", group=np.arange(3000) // 10)
+    frame = dd.from_pandas(queries.to_frame(), npartitions=12, sort=False)
+    first = Queries(
+        queries.y_true[:500],
+        queries.y_prob[:500],
+        sample_weight=queries.sample_weight[:500],
+        group=queries.group[:500],
+    )
+    with dask.config.set(scheduler="synchronous"):
+        scan = scan_queries(
+            frame[frame["group"] < 50], group="group", sample_weight="sample_weight"
+        )
+        for statistic in ("spiegelhalter", "cox"):
+            found, expected = (
+                calibration_test(x, statistic=statistic, method="asymptotic") for x in (scan, first)
+            )
+            assert_same(found.statistic, expected.statistic, rtol=1e-6)
+
+
+def test_arrays_of_unknown_sizes():
+    queries = queries_of(laws(3000)["spread"])
+    y, q = da.from_array(queries.y_true, chunks=400), da.from_array(queries.y_prob, chunks=400)
+    with dask.config.set(scheduler="synchronous"):
+        few = q < 0.4
+        scan = scan_queries((y[few], q[few]))
+        keep = queries.y_prob < 0.4
+        assert_same(
+            calibration_error_interval(scan).error,
+            calibration_error_interval(Queries(queries.y_true[keep], queries.y_prob[keep])).error,
+        )
+        with pytest.raises(ValueError, match=r"partition .* unequal length"):
+            scan_queries((y[few], q[q < 0.5])).collect()
+
+
 class _Heavy:
     """A reduction that counts rows, and knows much before it starts."""
 
@@ -169,6 +252,7 @@ def test_a_lost_worker_costs_only_time(tmp_path):
     expected = calibration_error_interval(queries)
     rows = queries.to_frame()
     rows["number"] = np.arange(len(rows)) // 1000
+    # More partitions than tasks: one that is lost had read several.
     frame = dd.from_pandas(rows, npartitions=20, sort=False)
     with (
         distributed.LocalCluster(

@@ -260,7 +260,9 @@ class BucketSums:
             if w is None:
                 self._add(slot, shift)
             else:
-                self._add_weighted(slot, self._work.away(shift), w[rows])
+                # Weights beyond reach are seen, and read again.
+                with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+                    self._add_weighted(slot, self._work.away(shift), w[rows])
 
     def _add(self, slot: Array, shift: Array) -> None:
         assert self._work is not None
@@ -339,11 +341,12 @@ class BucketSums:
                 other._both = other._both.copy()
                 other._tell_apart()
         self._bound += other._bound
-        for name in ("_both", "_squares", "_counts", "_sums"):
-            theirs = getattr(other, name)
-            size = min(theirs.shape[-1], other._extent)
-            setattr(self, name, longer(getattr(self, name), size))
-            getattr(self, name)[..., :size] += theirs[..., :size]
+        for name in _TABLES:
+            used, values, shape = _packed(getattr(other, name), other._extent)
+            table = longer(getattr(self, name), shape[-1])
+            # What is not filled is not touched: it may take no memory yet.
+            table[..., used] += values
+            setattr(self, name, table)
 
     def filled(self) -> tuple[Array, Array, Array]:
         """Return the buckets that hold queries, in order, and their counts and sums by answer.
@@ -389,26 +392,45 @@ class BucketSums:
         """Copy the tables as they are, which is faster than to send them."""
         other = copy(self)
         other._work = None
-        for name in ("_both", "_squares", "_counts", "_sums"):
-            setattr(other, name, getattr(self, name)[..., : self._extent].copy())
+        for name in _TABLES:
+            used, values, shape = _packed(getattr(self, name), self._extent)
+            values = values.copy() if isinstance(used, slice) else values
+            setattr(other, name, _unpacked(used, values, shape))
         return other
 
     def __getstate__(self) -> dict[str, object]:
         """Send no more than what is filled."""
-        state = self.__dict__ | {"_work": None}
-        for name in ("_both", "_squares", "_counts", "_sums"):
-            table = state[name][..., : self._extent]
-            used = np.flatnonzero(table if table.ndim == 1 else table.any(axis=0))
-            state[name] = (used.astype(np.int32), table[..., used], table.shape)
-        return state
+        packed = {name: _packed(getattr(self, name), self._extent) for name in _TABLES}
+        return self.__dict__ | {"_work": None} | packed
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        for name in ("_both", "_squares", "_counts", "_sums"):
-            used, values, shape = state[name]
-            table = np.zeros(shape, dtype=values.dtype)
-            table[..., used] = values
-            setattr(self, name, table)
+        for name in _TABLES:
+            setattr(self, name, _unpacked(*state[name]))
+
+
+_TABLES = ("_both", "_squares", "_counts", "_sums")
+
+_Packed = tuple["Array | slice", Array, tuple[int, ...]]
+
+
+def _packed(table: Array, extent: int) -> _Packed:
+    """Return where a table is filled, with what, and its shape up to the last slot in use."""
+    table = table[..., :extent]
+    used = np.flatnonzero(table if table.ndim == 1 else table.any(axis=0))
+    # Places that are worth more than what lies between them.
+    if 2 * len(used) < table.shape[-1]:
+        return used.astype(np.int32), table[..., used], table.shape
+    return slice(None, table.shape[-1]), table, table.shape
+
+
+def _unpacked(used: Array | slice, values: Array, shape: tuple[int, ...]) -> Array:
+    """Return a table, which is the values themselves where they are all of it."""
+    if isinstance(used, slice):
+        return values
+    table = np.zeros(shape, dtype=values.dtype)
+    table[..., used] = values
+    return table
 
 
 class _Work:

@@ -173,7 +173,11 @@ class HeldRows:
             else:
                 total = np.add.reduceat(values, starts)
                 into[cells, 1] = np.add.reduceat(values * yes, starts)
-            into[cells, 0] = total - into[cells, 1]
+            if self.weighted and values is not None:
+                # Beside large weights, the difference would lose the small ones.
+                into[cells, 0] = np.add.reduceat(values * (1 - yes), starts)
+            else:
+                into[cells, 0] = total - into[cells, 1]
 
         sums = None if self._sums is None else self._sums[:, begin:end]
         put(self.count, None if sums is None else sums[0])

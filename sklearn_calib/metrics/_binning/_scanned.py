@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_calib._validation import LARGEST_WEIGHT, Array
+from sklearn_calib._validation import Array
 from sklearn_calib.metrics._binning._buckets import (
     NARROW,
     POWERS,
@@ -45,15 +45,17 @@ _MOST_HELD = 12_000_000
 # Buckets with so few queries are read along with those beside them: a bin may move by as many.
 _SMALL = 4
 
+# So many queries of cells in which a bin may end are laid out at once.
+_LITTLE = 1 << 20
+
 # Buckets are joined, where no bin ends, if so many bits behind the leading one of u agree.
 _JOINED_BITS = 12
 
 # Lumps whose rows are made at a time.
 _LUMPS = 65_536
 
-# How a cell of queries that are held is shown: with all its neighbours, with a few of them, on
-# its own, or laid out.
-_JOINED, _FEW_JOINED, _APART, _LAID_OUT = 0, 1, 2, 3
+# How a cell of queries that are held is shown: with a few neighbours, on its own, or laid out.
+_JOINED, _APART, _LAID_OUT = 0, 1, 2
 
 # Buckets of an octave for each of many labels.
 _LABEL_BITS = 13
@@ -97,17 +99,16 @@ class ScanReader:
 
     def _read_sums(self, bits: int) -> None:
         make = partial(BucketSums, Buckets(bits), self._scan.weighted)
-        self._take_sums(self._scan._reduce(make, "sums of buckets"))
+        sums: BucketSums = self._scan._reduce(make, "sums of buckets")
+        used = sums.n_used > 0 and self._scan.weighted
+        if used and self._scan._hold_weights(sums.largest_weight, sums.least_weight):
+            sums = self._scan._reduce(make, "sums of buckets")
+        self._take_sums(sums)
 
     def _take_sums(self, sums: BucketSums) -> None:
         self._buckets, weighted = sums.buckets, self._scan.weighted
         if sums.n_used == 0:
             raise ValueError("All queries have weight zero, so that no query is left.")
-        if weighted and abs(math.frexp(sums.largest_weight)[1]) > LARGEST_WEIGHT:
-            raise ValueError(
-                f"The largest weight is {sums.largest_weight:g}; powers of such weights are beyond "
-                "what a float can hold. Only ratios of weights count: divide them by the largest."
-            )
         self._whole = sums.whole_weights
         self._one_weight = not weighted or sums.least_weight == sums.largest_weight
         self._bucket, self._count, self._sums = sums.filled()
@@ -174,7 +175,7 @@ class ScanReader:
                 # These were read already, and only have to be laid out.
                 if inner > 3:
                     inside = _around(inside, pool.lump & held, 4 ** (inner - 2))
-                self._lay_out(first[inside], last[inside], join=inner <= 1)
+                self._lay_out(first[inside], last[inside])
             elif attempt > 1:
                 # What was read did not settle it: look further around.
                 open_runs = _around(open_runs, pool.lump & ~held, 4**attempt)
@@ -277,19 +278,19 @@ class ScanReader:
     def _show_apart(self) -> None:
         """Show a few cells together; rules will say what else they need."""
         alone = self._held.count.sum(axis=1) == 1
-        self._shown = np.where(alone, _LAID_OUT, _FEW_JOINED).astype(np.int8)
+        self._shown = np.where(alone, _LAID_OUT, _JOINED).astype(np.int8)
 
-    def _lay_out(self, first: Array, last: Array, join: bool) -> None:
-        """Lay out the queries of single cells, and show more of cells that are joined in a run.
+    def _lay_out(self, first: Array, last: Array) -> None:
+        """Lay out the queries of single cells, and show cells apart that are joined in a run.
 
-        With `join`, cells that nobody asked for are joined with their neighbours.
+        All of them are laid out where that is little.
         """
         asked = np.zeros(len(self._shown), dtype=bool)
         asked[ranges(first, last)] = True
-        if join:
-            self._shown[(self._shown < _LAID_OUT) & ~asked] = _JOINED
-        self._shown[asked] += self._shown[asked] < _APART
-        self._shown[first[first == last]] = _LAID_OUT
+        if self._held.count[asked].sum() > _LITTLE:
+            self._shown[asked] = np.maximum(self._shown[asked], _APART)
+            asked = first[first == last]
+        self._shown[asked] = _LAID_OUT
 
     def _pooled(self) -> ScannedQueries:
         """Put lumps and single predictions together, in order."""
@@ -358,10 +359,9 @@ class ScanReader:
         held = self._held
         shown = self._shown[cell]
         # A few cells are those of a quarter of a bucket.
-        few = (np.diff(held.part[cell], prepend=-1) != 0) & (shown == _FEW_JOINED)
-        new = (
-            few | (np.diff(shown, prepend=-1) != 0) | (np.diff(held.parent[cell], prepend=-1) != 0)
-        )
+        new = np.diff(shown, prepend=-1) != 0
+        for own in (held.part, held.parent):
+            new |= np.diff(own[cell], prepend=-1) != 0
         starts, last = _lumps(cell, shown >= _APART, new)
 
         def rows(some: Array, starts: Array) -> dict[str, Array]:
@@ -545,27 +545,19 @@ def _bits(scan: QueryScan, fine: bool) -> int:
 def sort_or_scan(
     queries: Queries | QueryScan,
     *,
-    grouped: bool = False,
     summed: bool = False,
     fine: bool = False,
     ahead: Rule | None = None,
 ) -> SortedQueries:
     """Return queries in order of prediction, in memory or from a scan.
 
-    `grouped` says that their groups are needed, where they have some, `summed` that
-    sums of the groups in bins will do, and `fine` that there will be very many bins.
+    `summed` says that sums of their groups in bins are needed, where they have some,
+    and `fine` that there will be very many bins.
     What a rule needs to know of a scan is read `ahead`: sums of all buckets are then
     not held beside it.
     """
     if isinstance(queries, Queries):
-        return sort_queries(queries, units=queries.units if grouped or summed else None)
-    if grouped and queries.grouped:
-        raise TypeError(
-            "This test draws the answers of whole groups, and does not take a scan with groups. "
-            "Pass groups=False to take the queries as independent, scan.sample(100_000) for some "
-            "of them, or scan.collect() where all of them fit into memory; the interval and its "
-            "p-value (statistic='binned') take groups of any number."
-        )
+        return sort_queries(queries, units=queries.units if summed else None)
     reader = reader_of(queries, fine=fine)
     if ahead is not None:
         reader.resolved((ahead,))
@@ -614,6 +606,18 @@ class _LabelSums:
                 self._add_up(name)
             self.sums[name].merge(sums)
 
+    def extreme_weights(self) -> tuple[float, float]:
+        """Return the largest weight, and the least above 0; 1 where there is none."""
+        largest = [sums.largest_weight for sums in self.sums.values() if sums.n_used]
+        least = [sums.least_weight for sums in self.sums.values() if sums.n_used]
+        for parts in self.rows.values():
+            for part in parts:
+                w = part.sample_weight
+                if w is not None and w.any():
+                    largest.append(float(w.max()))
+                    least.append(float(w[w > 0.0].min()))
+        return max(largest, default=1.0), min(least, default=1.0)
+
 
 class _LabelRows:
     """Single rows of each label: a reduction."""
@@ -640,7 +644,10 @@ def label_parts(
     cut, so that what it needs is read for all of them at once.
     """
     if "labels" not in scan._cache:
-        found: _LabelSums = scan._reduce(partial(_LabelSums, scan.weighted), "sums of labels")
+        make = partial(_LabelSums, scan.weighted)
+        found: _LabelSums = scan._reduce(make, "sums of labels")
+        if scan.weighted and scan._hold_weights(*found.extreme_weights()):
+            found = scan._reduce(make, "sums of labels")
         parts: dict[Any, Queries | QueryScan] = {}
         for name in sorted((*found.sums, *found.rows), key=_sortable):
             if name in found.rows:
@@ -649,6 +656,7 @@ def label_parts(
             sums = found.sums[name]
             part = scan.where(label=name)
             part.n_rows = sums.n_rows
+            part._cache |= {k: v for k, v in scan._cache.items() if k == "largest_weight"}
             if sums.n_used:
                 part._cache["reader"] = ScanReader(part, sums)
             parts[name] = part

@@ -9,14 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy import optimize, special, stats
 
 from sklearn_calib._validation import Array
 from sklearn_calib.metrics._binning._scanned import sort_or_scan
-from sklearn_calib.metrics._binning._sorted import SortedQueries
 from sklearn_calib.metrics._inference._null_statistics import log_odds
+from sklearn_calib.metrics._inference._scanned_groups import group_totals
 from sklearn_calib.queries._numbered import numbered
 from sklearn_calib.queries._queries import Queries
 from sklearn_calib.queries._scan import QueryScan
@@ -31,6 +32,10 @@ _FARTHEST = 1e3
 _PROFILE_UP_TO = 20_000
 
 Limits = tuple[float, float]
+
+# What is added up over groups is made from answers, predictions and weights.
+Columns = Callable[[Array, Array, Array], Array]
+GroupSums = Callable[[Columns], Array]
 _LINE: Limits = (-math.inf, math.inf)
 
 
@@ -86,7 +91,7 @@ def fit_cox(queries: Queries | QueryScan, level: float = 0.95) -> CoxFit:
     groups. Predictions of exactly 0 and 1 have no log-odds and are left out.
     """
     if isinstance(queries, QueryScan):
-        return _fit_scan(sort_or_scan(queries, grouped=True), level)
+        return _fit_scan(queries, level)
     q, w = queries.y_prob, queries.sample_weight
     w = np.ones(len(q)) if w is None else w
     keep = (q > 0.0) & (q < 1.0) & (w > 0.0)
@@ -101,11 +106,16 @@ def fit_cox(queries: Queries | QueryScan, level: float = 0.95) -> CoxFit:
     if units is None and whole and len(x) <= _PROFILE_UP_TO:
         return _by_profile(likelihood, constant, level)
     code = np.arange(len(x)) if units is None else numbered(units[keep])
-    return _by_wald(likelihood, constant, code, level)
+
+    def group_sums(columns: Columns) -> Array:
+        return np.stack([np.bincount(code, column) for column in columns(y, q[keep], likelihood.w)])
+
+    return _by_wald(likelihood, constant, group_sums, level)
 
 
-def _fit_scan(queries: SortedQueries, level: float) -> CoxFit:
+def _fit_scan(scan: QueryScan, level: float) -> CoxFit:
     """Fit the rows of a scan, each of which stands for many queries, with Wald's limits."""
+    queries = sort_or_scan(scan)
     q = queries.power(1)[1]
     keep = (q > 0.0) & (q < 1.0)
     if not keep.any():
@@ -115,7 +125,9 @@ def _fit_scan(queries: SortedQueries, level: float) -> CoxFit:
     rows = np.ones(len(q)) if queries.pool is None else queries.pool.n
     squares = queries.squared_weights[keep]
     constant = float(np.ptp(x)) < 1e-9
-    return _by_wald(likelihood, constant, None, level, squares, float(rows[keep].sum()))
+    n_queries = float(rows[keep].sum())
+    group_sums: GroupSums | None = partial(group_totals, scan) if scan.grouped else None
+    return _by_wald(likelihood, constant, group_sums, level, squares, n_queries)
 
 
 class _Likelihood:
@@ -225,15 +237,16 @@ def _shift_by_profile(likelihood: _Likelihood, constant: bool, cut: float) -> Co
 def _by_wald(
     likelihood: _Likelihood,
     constant: bool,
-    code: Array | None,
+    group_sums: GroupSums | None,
     level: float,
     squares: Array | None = None,
     n_queries: float | None = None,
 ) -> CoxFit:
     """Fit, with limits from the variance of the sums of groups.
 
-    Without the `code` of groups every query is one; a row may then stand for
-    many queries, with the sum of their squared weights in `squares`.
+    `group_sums` adds up over each group what is made from answers, predictions and
+    weights. Without it every query is a group. A row may stand for many queries,
+    with the sum of their squared weights in `squares`.
     """
     y, x, w = likelihood.y, likelihood.x, likelihood.w
     design = np.ones((len(x), 1)) if constant else np.stack([np.ones_like(x), x], axis=1)
@@ -267,13 +280,12 @@ def _by_wald(
             break
     p = special.expit(offset + design @ beta)
     bread = np.linalg.inv(information(p, w) + pull)
-    if code is None:
+    if group_sums is None:
         n_groups, kish = n_rows, float(w.sum() ** 2 / w2.sum())
         meat = (design * (w2 * np.square(y - p))[:, None]).T @ design
     else:
-        scores = np.stack([np.bincount(code, w * (y - p) * column) for column in design.T], axis=1)
-        n_groups, meat = int(code.max()) + 1.0, scores.T @ scores
-        in_group = np.bincount(code, w)
+        *scores, in_group = group_sums(partial(_scores, beta, constant))
+        n_groups, meat = float(len(in_group)), np.array(scores) @ np.array(scores).T
         kish = float(in_group.sum() ** 2 / np.square(in_group).sum())
     together = bread @ meat @ bread * n_groups / max(n_groups - len(beta), 1)
     # Never less than the variance that answers have on their own.
@@ -284,3 +296,10 @@ def _by_wald(
     if constant:
         return CoxFit(float(beta[0]), math.nan, limits[0])
     return CoxFit(float(beta[0]), float(beta[1]), limits[0], limits[1])
+
+
+def _scores(beta: Array, constant: bool, y: Array, q: Array, w: Array) -> Array:
+    """Return weighted residuals of a fit times each column of its design, and the weights."""
+    x = log_odds(q)
+    away = w * (y - special.expit(beta[0] + (x if constant else beta[1] * x)))
+    return np.stack((away, w) if constant else (away, away * x, w))

@@ -33,8 +33,10 @@ _NARROWING, _WIDEST = 0.5, 0.6
 # so that a stretch without a single yes has a finite fit.
 _PRIOR_SD = (4.0, 2.0, 1.0)
 
-# How many queries the prior may be worth: close to 0 and 1 it would be worth thousands.
+# How many queries the prior may be worth: close to 0 and 1 it would be worth thousands, and there
+# it must not outvote the few that are really there.
 _PRIOR_QUERIES = 100.0
+_PRIOR_SHARE = 3.0
 
 # More answers of each kind than this are as good as normal.
 _MANY = 1e4
@@ -220,13 +222,13 @@ def odds_limits(
     these are the limits from as many queries as would give the same standard
     error: the exact ones (Clopper-Pearson), or with `prior=0.5` Jeffreys', which
     cover on average. With many answers of both kinds all of them are the same.
-    `number` is how many queries are really there; the prior adds a few at most.
+    `number` is how many queries are really there; the prior adds three times as many at most.
     """
     p = special.expit(centre)
     low, high = special.expit(centre - z * se), special.expit(centre + z * se)
     tail = float(special.ndtr(-z))
     n = 1.0 / np.maximum(np.square(se) * p * (1.0 - p), 1e-300)
-    n = np.minimum(n, number + _PRIOR_QUERIES)
+    n = np.minimum(n, number + np.minimum(_PRIOR_QUERIES, _PRIOR_SHARE * number))
     few = np.flatnonzero(n * np.minimum(p, 1.0 - p) < _MANY)
     yes, no = np.maximum(n[few] * p[few], 1e-6), np.maximum(n[few] * (1.0 - p[few]), 1e-6)
     low[few] = special.betaincinv(yes + prior, no + 1.0 - prior, tail)

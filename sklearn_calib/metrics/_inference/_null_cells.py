@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from sklearn_calib._validation import Array
 from sklearn_calib.metrics._binning._sorted import SortedQueries, sort_queries
@@ -22,6 +23,10 @@ from sklearn_calib.queries._queries import Queries
 
 # The running sum is looked at after each of at most so many cells of predictions.
 MOST_CELLS = 256
+
+# Kuiper's walk alone is looked at after so many steps: where there are fewer distinct
+# predictions, after each of them.
+MOST_STEPS = 4_096
 
 # Draws of a scan are made on so many stretches of predictions.
 _STRETCHES = 4096
@@ -94,6 +99,24 @@ class NullCells:
         """Expected number of answers that go against their prediction."""
         return expected_surprises(self.q)
 
+    @property
+    def grouped(self) -> bool:
+        """Whether queries of a group may depend on each other."""
+        return self.group is not None
+
+    @cached_property
+    def by_group(self) -> sparse.csr_array:
+        """Sums of weighted residuals, one row a group and one column a cell."""
+        assert self.group is not None
+        shape = (int(self.group.max()) + 1, self.n_cells)
+        return sparse.coo_array((self.residuals, (self.group, self.cell)), shape=shape).tocsr()
+
+    def group_scores(self, basis: Array) -> Array:
+        """Return sums of weighted residuals times each column of a basis, one row a group."""
+        assert self.group is not None
+        r = self.residuals
+        return np.stack([np.bincount(self.group, r * column) for column in basis.T], axis=1)
+
     def observed(self, basis: Array) -> Draws:
         """Return the sums of the answers themselves, as a single draw."""
         r = self.residuals
@@ -134,12 +157,15 @@ class PooledCells(NullCells):
         prediction in these weights.
     stretch : ndarray of int of shape (n_rows,)
         A finer cut of the predictions than the cells, for draws.
+    high : ndarray of shape (n_cells,)
+        The largest prediction of each cell.
     """
 
     n: Array
     w2: Array
     q2: Array
     stretch: Array
+    high: Array
 
     def __len__(self) -> int:
         return round(float(self.n.sum()))
@@ -227,6 +253,7 @@ def pooled_cells(queries: SortedQueries, most: int = MOST_CELLS) -> PooledCells 
     measure = _measure(queries)
     # Cells and stretches are numbered without gaps, and a cell starts where a stretch does.
     cell = equal_cells(measure, most)
+    high = queries.q[queries.runs[np.append(cell[1:] != cell[:-1], True)] - 1]
     fine = equal_cells(measure, max(_STRETCHES, most)) * (cell[-1] + 1) + cell
     fine = np.cumsum(np.diff(fine, prepend=fine[0]) != 0)
     rows = _condensed(queries, fine)
@@ -244,6 +271,7 @@ def pooled_cells(queries: SortedQueries, most: int = MOST_CELLS) -> PooledCells 
         w2=rows["w2"],
         q2=rows["q2"],
         stretch=np.cumsum(np.diff(stretch, prepend=stretch[0]) > 0),
+        high=high[np.unique(cell)],
     )
 
 

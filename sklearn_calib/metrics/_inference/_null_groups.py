@@ -30,18 +30,14 @@ _TELLING_GROUPS = 30
 _FEW_DRAWS = 40
 
 
-def flipped(
-    cells: NullCells, group: Array, basis: Array, n: int, rng: np.random.Generator
-) -> Draws:
+def flipped(cells: NullCells, basis: Array, n: int, rng: np.random.Generator) -> Draws:
     """Return sums with the signs of whole groups flipped.
 
     With very many groups, these are normal variables with the covariance that
     flipped sums have.
     """
-    r = cells.residuals
-    n_groups = int(group.max()) + 1
-    by_cell = sparse.coo_array((r, (group, cells.cell)), shape=(n_groups, cells.n_cells)).tocsr()
-    scores = np.stack([np.bincount(group, r * column) for column in basis.T], axis=1)
+    by_cell, scores = cells.by_group, cells.group_scores(basis)
+    n_groups = by_cell.shape[0]
     if n_groups <= _FLIP_UP_TO:
         signs = rng.integers(0, 2, (n, n_groups)) * 2.0 - 1.0
         return Draws(signs @ by_cell, signs @ scores)

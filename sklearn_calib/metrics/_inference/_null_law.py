@@ -249,6 +249,9 @@ def _matched_binomial(mean: float, squares: float, n: int) -> tuple[Array, Array
     flip = mean > n / 2.0
     if flip:
         squares, mean = n - 2.0 * mean + squares, n - mean
+    if mean <= 0.0:
+        # So close to all or none that rounding leaves no other count.
+        return np.array([float(n) if flip else 0.0]), np.ones(1)
     trials = max(mean * mean / max(squares, 1e-300), mean * (1.0 + 1e-9))
     p = mean / trials
     sd = math.sqrt(mean * (1.0 - p))

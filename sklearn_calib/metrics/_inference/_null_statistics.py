@@ -142,27 +142,26 @@ class NullStatistics:
         self.basis = cox_basis(cells)
         self.freedom = 2 if self.basis[:, 1].any() else 1
         self._cells = cells
-        self._group = cells.group if by_group else None
+        self._by_group = by_group
 
     @cached_property
     def _sd(self) -> float:
         """Standard deviation of the sum of all residuals."""
         alone = float(self._cells.variance.sum())
-        if self._group is None:
+        if not self._by_group:
             return math.sqrt(alone)
         # Residuals of a group may add up, or cancel as those of the classes of a row do.
         # In the latter case the end of the walk says nothing about its way there.
-        together = np.square(np.bincount(self._group, self._cells.residuals)).sum()
+        together = np.square(self._cells.by_group.sum(axis=1)).sum()
         return math.sqrt(max(alone, float(together)))
 
     @cached_property
     def _precision(self) -> Array:
         """Inverse of the covariance of Cox's scores."""
-        if self._group is None:
+        if not self._by_group:
             return np.eye(2)
-        r = self._cells.residuals
-        scores = np.stack([np.bincount(self._group, r * column) for column in self.basis.T])
-        inverse: Array = np.linalg.pinv(scores @ scores.T, rcond=1e-9, hermitian=True)
+        scores = self._cells.group_scores(self.basis)
+        inverse: Array = np.linalg.pinv(scores.T @ scores, rcond=1e-9, hermitian=True)
         return inverse
 
     @cached_property
@@ -179,14 +178,9 @@ class NullStatistics:
         """Return columns of cells, divided by the standard deviation of their sums."""
         cells = self._cells
         columns = make(np.bincount(cells.cell, cells.variance))
-        if self._group is None:
+        if not self._by_group:
             return columns
-        r = cells.residuals
-        squares = [
-            np.square(np.bincount(self._group, r * column[cells.cell])).sum()
-            for column in columns.T
-        ]
-        scale = np.sqrt(squares)
+        scale = np.sqrt([np.square(cells.by_group @ column).sum() for column in columns.T])
         scale[scale == 0.0] = np.inf
         return columns / scale
 

@@ -16,33 +16,22 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sklearn_calib._validation import Array
-from sklearn_calib.metrics._binning._scanned import sort_or_scan
 from sklearn_calib.metrics._inference._impossible import ImpossibleAnswers, impossible_answers
-from sklearn_calib.metrics._inference._null_cells import (
-    MOST_CELLS,
-    NullCells,
-    null_cells,
-    pooled_cells,
-)
+from sklearn_calib.metrics._inference._null_cells import NullCells
 from sklearn_calib.metrics._inference._null_groups import dependent, flipped
+from sklearn_calib.metrics._inference._null_law import DEPENDENT_UP_TO
 from sklearn_calib.metrics._inference._null_statistics import (
     NullStatistics,
     cauchy_pvalue,
     cauchy_score,
     ranked_combination,
 )
+from sklearn_calib.metrics._inference._scanned_null import cells_in_memory, cells_of_scan
 from sklearn_calib.queries._queries import Queries
 from sklearn_calib.queries._scan import QueryScan
 
 # Up to so many expected surprises the null is drawn; beyond, the limits are accurate.
 RESAMPLE_UP_TO = 5_000
-
-# Up to so many queries in groups, answers are drawn besides the flips.
-_DEPENDENT_UP_TO = 20_000
-
-# Kuiper's walk alone is looked at after so many steps: where there are fewer distinct
-# predictions, after each of them.
-_MOST_STEPS = 4_096
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,18 +89,17 @@ def null_test(
         found = null_method(method, 0.0 if cells is None else cells.surprises)
         pvalue, statistic = (0.0, math.inf) if impossible else (1.0, 0.0)
         return NullTest(statistic, pvalue, dict.fromkeys(names, pvalue), found, impossible)
-    grouped = cells.group is not None
-    method = null_method(method, 0.0 if grouped else cells.surprises)
-    statistics = NullStatistics(cells, names, by_group=grouped)
+    method = null_method(method, 0.0 if cells.grouped else cells.surprises)
+    statistics = NullStatistics(cells, names, by_group=cells.grouped)
     own = statistics.of(cells.observed(statistics.basis))
     if method == "asymptotic":
         parts = statistics.limits(own[0])
         return _made(names, own[0], cauchy_pvalue(parts), parts, method)
-    if cells.group is None:
+    if not cells.grouped:
         drawn = [statistics.of(part) for part in cells.redrawn(statistics.basis, n_resamples, rng)]
         pvalue, parts = ranked_combination(np.concatenate([own, *drawn]))
     else:
-        pvalue, parts = _grouped(cells, cells.group, statistics, n_resamples, rng)
+        pvalue, parts = _grouped(cells, statistics, n_resamples, rng)
     return _made(names, own[0], pvalue, parts, method)
 
 
@@ -123,10 +111,8 @@ def cells_of(
     `walk` says that only the running sum is looked at, after more steps.
     """
     if isinstance(queries, Queries):
-        most = _MOST_STEPS if walk and queries.units is None else MOST_CELLS
-        return null_cells(queries, most), impossible_answers(queries)
-    ordered = sort_or_scan(queries, grouped=True)
-    return pooled_cells(ordered, _MOST_STEPS if walk else MOST_CELLS), impossible_answers(ordered)
+        return cells_in_memory(queries, walk), impossible_answers(queries)
+    return cells_of_scan(queries, walk)
 
 
 def _made(
@@ -143,7 +129,6 @@ def _made(
 
 def _grouped(
     cells: NullCells,
-    group: Array,
     statistics: NullStatistics,
     n_resamples: int,
     rng: np.random.Generator,
@@ -153,12 +138,12 @@ def _grouped(
     With very many queries the groups alone decide.
     """
     basis = statistics.basis
-    flips = flipped(cells, group, basis, n_resamples, rng)
+    flips = flipped(cells, basis, n_resamples, rng)
     seen = cells.observed(basis)
     pvalue, parts = ranked_combination(np.concatenate([statistics.of(seen), statistics.of(flips)]))
-    if len(cells) > _DEPENDENT_UP_TO:
+    if cells.group is None or len(cells) > DEPENDENT_UP_TO:
         return pvalue, parts
     alone = NullStatistics(cells, statistics.names)
-    drawn = [alone.of(part) for part in dependent(cells, group, basis, n_resamples, rng)]
+    drawn = [alone.of(part) for part in dependent(cells, cells.group, basis, n_resamples, rng)]
     other, other_parts = ranked_combination(np.concatenate([alone.of(seen), *drawn]))
     return max(pvalue, other), np.maximum(parts, other_parts)

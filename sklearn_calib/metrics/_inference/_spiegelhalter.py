@@ -13,6 +13,8 @@ from sklearn_calib.metrics._binning._scanned import sort_or_scan
 from sklearn_calib.metrics._inference._impossible import ImpossibleAnswers, impossible_answers
 from sklearn_calib.metrics._inference._null_cells import NullCells, null_cells, pooled_cells
 from sklearn_calib.metrics._inference._null_tests import null_method
+from sklearn_calib.metrics._inference._sample import refuse_one_group
+from sklearn_calib.metrics._inference._scanned_groups import group_totals
 from sklearn_calib.queries._queries import Queries
 from sklearn_calib.queries._scan import QueryScan
 
@@ -56,30 +58,48 @@ def spiegelhalter_test(
         y, q, w = queries.y_true, queries.y_prob, queries.sample_weight
         cells, impossible = null_cells(queries, most=1), impossible_answers(queries)
     else:
-        ordered = sort_or_scan(queries, grouped=True)
+        ordered = sort_or_scan(queries)
         y, (w, q) = ordered.y, ordered.power(1)
         cells, impossible = pooled_cells(ordered, most=1), impossible_answers(ordered)
     brier = float(np.average(np.square(y - q), weights=w))
     promised = float(np.average(q * (1.0 - q), weights=w))
     surprises = 0.0 if cells is None else cells.surprises
-    grouped = cells is not None and cells.group is not None
-    found = "asymptotic" if grouped else null_method(method, surprises)
+    sums = _group_sums(queries, cells)
+    found = null_method(method, surprises) if sums is None else "asymptotic"
     if impossible:
         return Spiegelhalter(math.inf, 0.0, brier, promised, found, impossible)
     # Where all predictions are one half, the Brier score is the same whatever the answers.
     if cells is None or not (cells.q != 0.5).any():
         return Spiegelhalter(0.0, 1.0, brier, promised, found)
-    if cells.group is not None:
-        z, pvalue = _grouped(cells, cells.group)
+    if sums is not None:
+        z, pvalue = _grouped(*sums)
     else:
         z, pvalue = _independent(cells, found, n_resamples, rng)
     return Spiegelhalter(z, pvalue, brier, promised, found)
 
 
-def _grouped(cells: NullCells, group: Array) -> tuple[float, float]:
-    lever = 1.0 - 2.0 * cells.q
-    sums = np.bincount(group, lever * cells.residuals)
-    null = np.bincount(group, np.square(lever) * cells.variance)
+def _group_sums(queries: Queries | QueryScan, cells: NullCells | None) -> Array | None:
+    """Return for each group what it adds to z, and its variance if every prediction is right."""
+    if cells is None:
+        return None
+    if isinstance(queries, Queries):
+        if cells.group is None:
+            return None
+        columns = _columns(cells.y, cells.q, cells.w)
+        return np.stack([np.bincount(cells.group, column) for column in columns])
+    if not queries.grouped:
+        return None
+    found = group_totals(queries, _columns)
+    refuse_one_group(np.arange(found.shape[1]))
+    return None if found.shape[1] == len(cells) else found
+
+
+def _columns(y: Array, q: Array, w: Array) -> Array:
+    lever = w * (1.0 - 2.0 * q)
+    return np.stack((lever * (y - q), np.square(lever) * q * (1.0 - q)))
+
+
+def _grouped(sums: Array, null: Array) -> tuple[float, float]:
     kish = float(null.sum() ** 2 / np.square(null).sum())
     z = float(sums.sum()) / math.sqrt(max(float(null.sum()), float(np.square(sums).sum())))
     return z, float(2.0 * stats.t.sf(abs(z), max(kish - 1.0, 1.0)))

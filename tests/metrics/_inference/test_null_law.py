@@ -96,3 +96,10 @@ def test_rare_answers_of_many_groups_are_not_bounded_by_the_number_of_draws():
     low, high = result.confidence_interval
     assert result.pvalue < 1e-5
     assert 0.03 < low < 0.05 < high < 0.07
+
+
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_bins_that_are_certain_but_for_rounding(mirrored):
+    q = np.resize([1.0, 1.0 - 2.0**-53, 1.0 - 2.0**-52], 600)
+    queries = Queries(np.zeros(600), 1.0 - q) if mirrored else Queries(np.ones(600), q)
+    assert calibration_error_interval(queries).pvalue > 0.5
