@@ -136,6 +136,8 @@ FIGURES = [
      partial(code, "metrics._inference._cox", "_PROFILE_UP_TO", 20_000)),
     ("report", "it comes from 999 random draws, so that 0.001 is the smallest",
      partial(code, LAW, "_RESAMPLES", 999)),
+    ("scans", "where at most 20,000 answers are open",
+     partial(code, LAW, "DEPENDENT_UP_TO", 20_000)),
     ("scans", "with at most 50,000 rows is measured in memory",
      partial(code, SCANNED, "_FEW", 50_000)),
     ("scans", "eight bytes for each of up to 12 million rows at a time",

@@ -440,12 +440,15 @@ def workers(result: Row) -> str:
         f"{result['rows']:,} rows: what a caller does by itself, once the sums are there, no "
         "worker shortens."
     )
-    if result["load"] > result["cores"] + 1:
+    if result["load"] > result["cores"] + 1 and not result["first"]:
         return found + (
             f" The machine had {result['cores']} cores and other work to do (a load of "
             f"{result['load']:.0f}), so that times on the clock said nothing."
         )
-    return found + f" On the clock, they took {result['ratio']:.2f}."
+    return found + (
+        f" On the clock of {result['cores']} cores, which they shared with the scheduler and the "
+        f"caller, they took {result['ratio']:.2f}."
+    )
 
 
 def speed_ratios(title: str, records: list[Row]) -> str:

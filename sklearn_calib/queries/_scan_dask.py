@@ -16,6 +16,9 @@ from sklearn_calib.queries._scan_sources import Source, chunk_piece, even_chunks
 # Partial results that are put together at a time.
 _AT_A_TIME = 4
 
+# Of so many partitions, one is read to tell how many rows there may be.
+_MANY = 20
+
 # Tasks for each thread: few, because each sends what it made of its partitions, and more than
 # one, because some take longer than others.
 _TASKS_PER_THREAD = 3
@@ -59,6 +62,21 @@ class DaskSource(Source):
                     )
             wanted = list(dict.fromkeys(columns.values()))
             self._parts = source[wanted].to_delayed()
+
+    def estimated_rows(self) -> int | None:
+        """Return how many rows there are if all partitions have as many as one in the middle."""
+        from dask.delayed import delayed
+
+        recipes = self._recipes
+        if recipes is None or len(recipes) < _MANY:
+            return None
+        middle = len(recipes) // 2
+        try:
+            rows = delayed(_n_rows, pure=False)(_Unread(recipes[middle : middle + 1])).compute()
+        except Exception:
+            # The pass that reads all of them says what is wrong, and where.
+            return None
+        return int(rows) * len(recipes)
 
     def chunks(self) -> Iterator[Queries]:
         """Yield all queries, partition by partition."""
@@ -215,6 +233,10 @@ def _arrow_error() -> type[Exception]:
 
 def _unknown(array: Any) -> bool:
     return any(size != size for sizes in array.chunks for size in sizes)
+
+
+def _n_rows(parts: Iterable[Any]) -> int:
+    return sum(len(part[0] if isinstance(part, tuple) else part) for part in parts)
 
 
 def _maker(columns: Mapping[str, str], pos_label: object) -> QueryMaker:

@@ -54,6 +54,10 @@ class Source(ABC):
     def chunks(self) -> Iterator[Queries]:
         """Yield all queries, chunk by chunk."""
 
+    def estimated_rows(self) -> int | None:
+        """Return about how many rows there are, or None where that is not quickly told."""
+        return self.n_rows
+
     def place_of(self, row: int) -> str:
         """Say where a row is that is counted from the first of all."""
         return f"row {row:,} (counted from 0)"

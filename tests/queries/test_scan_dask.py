@@ -165,6 +165,22 @@ def test_a_task_reads_several_partitions_unless_they_share_work(monkeypatch):
     assert tasks_of(frame.shuffle("group")) == 30
 
 
+def test_one_of_many_partitions_tells_how_many_rows_there_are():
+    queries = queries_of(laws(2000)["spread"])
+
+    def estimate(frame):
+        return scan_queries(frame)._source.estimated_rows()
+
+    def broken(part, partition_info=None):
+        raise OSError("gone")
+
+    with dask.config.set(scheduler="synchronous"):
+        many = frame_of(queries, 25)
+        assert estimate(many) == 2000
+        assert estimate(frame_of(queries, 4)) is None
+        assert estimate(many.map_partitions(broken, meta=many._meta)) is None
+
+
 def test_a_sample_and_the_order_do_not_depend_on_who_reads(monkeypatch):
     queries = queries_of(laws(2000)["spread"])
     data = queries.to_frame()

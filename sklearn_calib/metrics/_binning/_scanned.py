@@ -535,10 +535,11 @@ def _bits(scan: QueryScan, fine: bool) -> int:
     if scan.weighted:
         return min(_BITS + _WEIGHTED_BITS, _MOST_BITS)
     most = _MOST_BITS if fine else min(_NARROW_BITS, _MOST_BITS)
-    if scan.n_rows is None:
+    rows = scan._source.estimated_rows() if scan.n_rows is None else scan.n_rows
+    if rows is None:
         return min(_NARROW_BITS, _MOST_BITS)
     # Most queries are in about five octaves.
-    wanted = round(math.log2(max(scan.n_rows, 1) / (5 * _CROWDED)))
+    wanted = round(math.log2(max(rows, 1) / (5 * _CROWDED)))
     return min(max(wanted, _BITS), most)
 
 
