@@ -1,6 +1,7 @@
 """Settings for all tests."""
 
 import os
+import signal
 from importlib.util import find_spec
 
 import pytest
@@ -14,6 +15,10 @@ settings.load_profile("patient")
 collect_ignore = ["entry_points.py"]
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+
+# What a shell starts in the background ignores Ctrl-C, and so would all that tests start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 # The newest Pythons may lack wheels of these, and all else is tested there: what the package says

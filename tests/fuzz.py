@@ -22,7 +22,9 @@ from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
+import numpy as np
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
@@ -114,6 +116,17 @@ def readers(folder: Path) -> dict[str, Any]:
             CRFTagger.from_crfsuite(path).predict_proba(X)
 
         return Reader(read, files, "damaged.crfsuite")
+
+    def crfsuite_sized():
+        """Return models that say how long they are, so that what follows is looked at."""
+        model = crfsuite()
+
+        def read(path):
+            data = path.read_bytes()
+            path.write_bytes(data[:4] + len(data).to_bytes(4, "little") + data[8:])
+            model.read(path)
+
+        return Reader(read, model.whole, model.name)
 
     def table(suffix, mark):
         rows = [("y", "p", "w", "l")] + [(i % 2, i / 50, 1.5, f"label {i % 3}") for i in range(50)]
@@ -222,6 +235,19 @@ def readers(folder: Path) -> dict[str, Any]:
 
         return Reader(read, [path.read_bytes(), plain.getvalue()], "damaged.npz")
 
+    def antecedent_header():
+        """Return headers of models, which are packed as those of models are."""
+        model = antecedents()
+        with np.load(BytesIO(model.whole[0])) as archive:
+            arrays = dict(archive)
+
+        def read(path):
+            header = np.frombuffer(path.read_bytes(), dtype=np.uint8)
+            np.savez_compressed(path, **arrays | {"header": header})
+            model.read(path)
+
+        return Reader(read, [arrays["header"].tobytes()], model.name)
+
     def checkpoint():
         corpus = make_event_corpus(5, random_state=0)
         run = folder / "run"
@@ -235,12 +261,27 @@ def readers(folder: Path) -> dict[str, Any]:
 
         return Reader(read, [whole], "counted.jsonl")
 
+    def sealed_checkpoint():
+        """Return checkpoints whose checksums are right, whatever their lines say."""
+        corpus = make_event_corpus(5, random_state=0)
+        rule, run = AgentRule(country_lexicon()), folder / "run"
+        count_corpus(corpus.X, None, rule, n_samples=5, checkpoint=run, random_state=0)
+        whole = (run / "counted.jsonl").read_bytes()
+
+        def read(path):
+            lines = [line[9:] for line in path.read_bytes().split(b"\n")]
+            path.write_bytes(b"".join(b"%08x %s\n" % (crc32(line), line) for line in lines))
+            try:
+                count_corpus(corpus.X, None, rule, n_samples=5, checkpoint=path.parent)
+            except ValueError as error:  # of another run, whose folder is named
+                said = str(error).replace(str(path.parent), str(path))
+                raise ValueError(said) from None
+
+        return Reader(read, [whole], "counted.jsonl")
+
     def corpus(load, name, *texts, **options):
         def read(path):
-            try:
-                load(data_home=path.parent, download=False, **options)
-            except OSError as error:  # the documents are not those of the corpus
-                raise ValueError(str(error)) from None
+            load(data_home=path.parent, download=False, **options)
 
         files = [text if isinstance(text, bytes) else text.encode() for text in texts]
         return lambda: Reader(read, files, name, packed=True)
@@ -298,6 +339,7 @@ def readers(folder: Path) -> dict[str, Any]:
         "conllu": conllu,
         "conll2012": conll2012,
         "crfsuite": crfsuite,
+        "crfsuite_sized": crfsuite_sized,
         "csv": lambda: table("csv", ","),
         "tsv": lambda: table("tsv", "\t"),
         "json_table": json_table,
@@ -311,7 +353,9 @@ def readers(folder: Path) -> dict[str, Any]:
         "answers": answers,
         "plan": plan,
         "antecedents": antecedents,
+        "antecedent_header": antecedent_header,
         "checkpoint": checkpoint,
+        "sealed_checkpoint": sealed_checkpoint,
         "conll2000": corpus(d.load_conll2000, "conll2000_train.tsv", rows, rows.replace("\t", " ")),
         "ark_tweets": corpus(d.load_ark_tweets, "ark_twpos_train.tsv", "I\tO\nam\tV\n\n:)\tE\n"),
         "ud_ewt": corpus(d.load_ud_ewt, "ud_ewt_train.tsv", rows.replace("B-", ""), words),

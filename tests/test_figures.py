@@ -122,6 +122,12 @@ FIGURES = [
     ("curves", "six *waves* of height 0.09",
      partial(written, CURVES, "0.09 * np.sin(12.0 * np.pi")),
     # What stands in the code.
+    ("comparing", "answers against the odds have shown up in 30 groups, or in all",
+     partial(code, "metrics._inference._null_groups", "_TELLING_GROUPS", 30)),
+    ("comparing", "A bin needs 8 groups at least",
+     partial(code, "metrics._binning._balanced", "LEAST_UNITS", 8)),
+    ("comparing", "With groups and more than 200,000 rows",
+     partial(code, "metrics._compare", "_MOST_IN_GROUPS", 200_000)),
     ("testing", "at most 5,000 answers are expected",
      partial(code, TESTS, "RESAMPLE_UP_TO", 5_000)),
     ("testing", "as 999 draws can make it", partial(code, LAW, "_RESAMPLES", 999)),

@@ -631,6 +631,7 @@ def curve_groups(rows: list[Row]) -> str:
 
 def comparison(rows: list[Row]) -> str:
     """Return coverage and size of comparisons, over the pairs of models of each law."""
+    rows = [row for row in rows if row["setting"] == "rows"]
     body = []
     for law, n in dict.fromkeys((row["law"], row["n"]) for row in rows):
         some = [row for row in rows if (row["law"], row["n"]) == (law, n)]
@@ -666,6 +667,58 @@ def comparison(rows: list[Row]) -> str:
     )
     note = f"The standard error of a true share of 5 % is {standard_error(number):.1f} points."
     return paragraphs(table(title, header, body), note)
+
+
+def comparison_groups(rows: list[Row]) -> str:
+    """Return the same for groups, over three pairs of models."""
+    rows = [row for row in rows if row["setting"] == "groups"]
+    body = []
+    for groups, law in dict.fromkeys((row["groups"], row["law"]) for row in rows):
+        some = [row for row in rows if (row["groups"], row["law"]) == (groups, law)]
+        body.append(
+            [
+                groups,
+                f"{some[0]['n']:,}",
+                law,
+                f"{sum(row['surprises'] for row in some) / len(some):.1f}",
+                span([row["covered"] for row in some]),
+                percent(max(row["rejected"] for row in some if row["equal"])),
+                percent(max(row["wrong"] for row in some if not row["equal"])),
+            ]
+        )
+    header = [
+        "groups",
+        "N",
+        "predictions",
+        "answers expected against the odds",
+        "difference held",
+        "equal errors rejected",
+        "better model called worse, at most",
+    ]
+    number = min(row["replications"] for row in rows)
+    title = f"95 % intervals with groups, in %, over three pairs of models, {number:,} samples each"
+    return paragraphs(table(title, header, body))
+
+
+def comparison_few(rows: list[Row]) -> str:
+    """Return how often models that differ on few rows are told apart by mistake."""
+    rows = [row for row in rows if row["setting"] == "few"]
+    body = []
+    for law, n in dict.fromkeys((row["law"], row["n"]) for row in rows):
+        some = [row for row in rows if (row["law"], row["n"]) == (law, n)]
+        shares = [
+            [row["wrong"] for row in some if row["equal"] == equal] for equal in (False, True)
+        ]
+        body.append([law, f"{n:,}", *(percent(max(share)) for share in shares)])
+    header = [
+        "predictions",
+        "N",
+        "perfect model called worse, at most",
+        "equal errors rejected, at most",
+    ]
+    number = min(row["replications"] for row in rows)
+    title = f"Models that differ on 4 or 16 rows, in %, {number:,} samples each"
+    return paragraphs(table(title, header, body))
 
 
 # --- spans.json
@@ -1346,7 +1399,10 @@ MAKERS: tuple[Maker, ...] = (
     ("curve_coverage", "curves.json", curve_coverage, "benchmarks/curves.py"),
     ("curve_bands", "curves.json", curve_bands, "benchmarks/curves.py"),
     ("curve_groups", "curve_groups.json", curve_groups, "benchmarks/curves.py"),
-    ("comparison", "comparison.json", comparison, "benchmarks/comparison.py"),
+    *(
+        (function.__name__, "comparison.json", function, "benchmarks/comparison.py")
+        for function in (comparison, comparison_groups, comparison_few)
+    ),
     ("power", "power.json", power, "benchmarks/power.py"),
     ("power_sizes", "power.json", power_sizes, "benchmarks/power.py"),
     ("field", "field.json", field, "benchmarks/field.py"),

@@ -6,7 +6,7 @@ import re
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import InitVar, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from sklearn_calib.coref._mention_heads import mention_heads
 __all__ = [
     "UNBALANCED",
     "Brackets",
+    "Fields",
     "Source",
     "TextBuilder",
     "open_lines",
@@ -131,30 +132,38 @@ class _OpenBrackets:
         return left
 
 
+@dataclass(frozen=True)
+class Fields:
+    """What stands between the dashes of a bracket: where its entity is, and the number of its head.
+
+    A file names the fields once, however many documents follow.
+    """
+
+    named: bool = False
+    entity_at: int = 0
+    head_at: int | None = None
+
+    @classmethod
+    def of(cls, names: list[str]) -> Fields:
+        """Return the fields of these names."""
+        entity_at = next((i for i, name in enumerate(names) if name in ("eid", "GRP")), 0)
+        return cls(True, entity_at, names.index("head") if "head" in names else None)
+
+
 @dataclass
 class Brackets:
     """Collects the mentions of one document from its brackets.
 
-    `fields` are the names of what stands between the dashes of a bracket.
     Mentions that cross a sentence are reported, and left out.
     """
 
     document: str
-    fields: InitVar[tuple[str, ...]] = ()
+    fields: Fields = Fields()
     problems: list[str] = field(default_factory=list)
     found: list[tuple[int, int, int | None, str]] = field(default_factory=list)
     _open: _OpenBrackets = field(default_factory=_OpenBrackets)
     _open_before: _OpenBrackets = field(default_factory=_OpenBrackets)  # in earlier sentences
     _parts: dict[tuple[str, int], list[tuple[int, _Span]]] = field(default_factory=dict)
-
-    def __post_init__(self, fields: tuple[str, ...]) -> None:
-        self.name_fields(fields)
-
-    def name_fields(self, fields: tuple[str, ...]) -> None:
-        """Say what stands between the dashes of a bracket, from here on."""
-        self._named = bool(fields)
-        self._entity_at = next((i for i, f in enumerate(fields) if f in ("eid", "GRP")), 0)
-        self._head_at = fields.index("head") if "head" in fields else None
 
     def read(self, text: str, before: int, after: int) -> None:
         """Take the brackets of a token, which spans the positions `before` to `after`.
@@ -204,12 +213,13 @@ class Brackets:
     def _parse(self, body: str, start: int) -> _Open:
         values = body.split("-")
         # Older files put the type first and repeat it when closing: "(person-2" ... "person-2)".
-        type_first = None if self._named else _TYPE_FIRST.match(body)
-        at = min(self._entity_at, len(values) - 1)
+        type_first = None if self.fields.named else _TYPE_FIRST.match(body)
+        at = min(self.fields.entity_at, len(values) - 1)
         name, part = _part(type_first[0] if type_first else values[at])
         head = None
-        if self._head_at is not None and self._head_at < len(values):
-            number = values[self._head_at]
+        head_at = self.fields.head_at
+        if head_at is not None and head_at < len(values):
+            number = values[head_at]
             head = int(number) - 1 if _NUMBER.fullmatch(number) else None
         return _Open(start, name, part or (1, 1), head, body)
 

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn_calib._files import shortened
 from sklearn_calib.coref._brackets import (
     Brackets,
+    Fields,
     Source,
     TextBuilder,
     open_lines,
@@ -118,7 +119,7 @@ def each_conllu(source: Source, problems: list[str]) -> Iterator[Document]:
 class _Text:
     """One document while it is read."""
 
-    def __init__(self, id: str, fields: tuple[str, ...], where: str) -> None:
+    def __init__(self, id: str, fields: Fields, where: str) -> None:
         self.where = where
         self.builder = TextBuilder(
             id, layers={"lemmas": [], "upos": [], "heads": [], "relations": []}
@@ -275,7 +276,7 @@ def _is_date(text: str) -> bool:
 
 def _texts(lines: Iterator[str], name: str, file: str) -> Iterator[_Text]:
     """Yield the documents one by one."""
-    fields: tuple[str, ...] = ()
+    fields = Fields()
     text: _Text | None = None
     count = 0
     where = ""
@@ -292,9 +293,9 @@ def _texts(lines: Iterator[str], name: str, file: str) -> Iterator[_Text]:
                     count += 1
                 text = _Text(value or f"{name}-{count}", fields, where)
             elif key == "global.Entity":
-                fields = tuple(value.split("-"))
+                fields = Fields.of(value.split("-"))
                 if text is not None:
-                    text.brackets.name_fields(fields)
+                    text.brackets.fields = fields
             elif text is not None and key == "entities" and value == UNKNOWN_ENTITIES:
                 text.unknown_entities = True
             elif key == "text":

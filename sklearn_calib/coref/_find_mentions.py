@@ -26,6 +26,8 @@ _OF_CLAUSE = frozenset(
 # Pronouns that open a relative clause repeat the phrase that the clause belongs to.
 _RELATIVE = frozenset({"who", "whom", "which", "that"})
 _BRACKETS = {"(": ")", "[": "]"}
+# How many levels of a parse belong to a phrase: no sentence has so many, and a hostile parse may.
+_MOST_LEVELS = 100
 
 
 def find_mentions(document: Document) -> Array:
@@ -87,12 +89,12 @@ def find_mentions(document: Document) -> Array:
         outside = _BESIDE
         if any(relations[child] == "cop" for child in children[i]):
             outside |= _OF_CLAUSE
-        inside, todo = {i}, [child for child in children[i] if relations[child] not in outside]
-        while todo:
-            token = todo.pop()
-            if token not in inside:  # else the parse has a cycle
-                inside.add(token)
-                todo += children[token]
+        inside, level = {i}, [child for child in children[i] if relations[child] not in outside]
+        for _ in range(_MOST_LEVELS):
+            if not level:
+                break
+            inside.update(level)
+            level = [below for child in level for below in children[child]]
         start = end = i
         while start - 1 in inside:
             start -= 1

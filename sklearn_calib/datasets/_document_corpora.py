@@ -248,7 +248,7 @@ def load_litbank(
         documents = _litbank(path)
     documents = sorted(_not_empty(documents, path), key=lambda document: document.id)
     if path.suffix == ".zip" and (found := content_sha256(documents)) != LITBANK_SHA256:
-        raise OSError(
+        raise FileError(
             f"{path} does not have the documents of LitBank that were expected: their sha256 is "
             f"{found}, not {LITBANK_SHA256}. Remove it, so that it can be downloaded again."
         )

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
-from sklearn_calib._files import open_text, unpacked
+from sklearn_calib._files import FileError, open_text, shortened, unpacked
 
 VARIABLE = "SKLEARN_CALIB_DATA"
 
@@ -82,7 +82,7 @@ def fetch(
     if len(wrong) < len(own):
         return folder / next(name for name in own if expected[name] is None)
     if wrong and not download:
-        raise OSError(
+        raise FileError(
             f"{source.corpus}: {folder / wrong[0]} is not the file that was expected, by its "
             f"sha256 {expected[wrong[0]]}. Remove it, so that it can be downloaded again."
         )
@@ -163,7 +163,7 @@ def fetch_parts(
             address, path = f"{source.url}{name}", folder / name
             if path.exists():
                 path.unlink()  # it is damaged, and pooch would keep it
-            pooch.retrieve(address, None, fname=name, path=folder)
+            pooch.retrieve(address, None, fname=name, path=folder, downloader=_downloader(pooch))
             try:
                 found[name] = read(path)
             except ValueError as error:
@@ -192,6 +192,19 @@ def _is_safe(url: str) -> bool:
     """Tell whether nobody on the way can change what an address sends; this machine is no way."""
     parts = urlsplit(url)
     return parts.scheme == "https" or parts.hostname in ("127.0.0.1", "localhost")
+
+
+def _downloader(pooch: Any, *, progressbar: bool = False) -> Any:
+    """Return what downloads a file, and follows no answer to an address that is not safe."""
+    return pooch.HTTPDownloader(progressbar=progressbar, hooks={"response": _check_answer})
+
+
+def _check_answer(response: Any, *_: object, **__: object) -> None:
+    if response.is_redirect:
+        address = urljoin(response.url, response.headers["location"])
+        if not _is_safe(address):
+            response.close()
+            raise OSError(f"it sends on to {shortened(address, 200)}, which is not https")
 
 
 def _note_of(path: Path) -> Path:
@@ -239,7 +252,11 @@ def _download(source: Source, folder: Path) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         try:
             path = pooch.retrieve(
-                source.url, source.sha256, fname=source.name, path=folder, progressbar=True
+                source.url,
+                source.sha256,
+                fname=source.name,
+                path=folder,
+                downloader=_downloader(pooch, progressbar=True),
             )
         except ValueError as error:  # what pooch raises for a wrong checksum
             raise OSError(

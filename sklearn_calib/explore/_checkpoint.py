@@ -32,6 +32,8 @@ __all__ = ["Checkpoint"]
 _NAME = "counted.jsonl"
 _FORMAT = "sklearn-calib checkpoint 1"
 _BEGIN_AGAIN = "Name another folder, or remove this one to begin again."
+# All dates lie within so many days of 1970, before or after it.
+_MOST_DAYS = 10_000_000
 # Seconds after which what was written is sent to the disk itself, in case the power fails.
 _SYNC = 2.0
 
@@ -52,9 +54,18 @@ class Checkpoint:
         What the result depends on; see `of_run`.
     seed : int or None
         Seed of the run; None takes that of the folder, if it has one.
+    calendar : bool, default=False
+        Whether periods are those of the calendar, which have numbers.
     """
 
-    def __init__(self, folder: str | PathLike[str], parts: Mapping[str, Any], seed: int | None):
+    def __init__(
+        self,
+        folder: str | PathLike[str],
+        parts: Mapping[str, Any],
+        seed: int | None,
+        *,
+        calendar: bool = False,
+    ):
         self.folder = Path(folder)
         if self.folder.exists() and not self.folder.is_dir():
             raise FileError(f"checkpoint {self.folder} is a file; name a folder.")
@@ -66,7 +77,7 @@ class Checkpoint:
             if os.fstat(self.file.fileno()).st_size == 0:
                 self._begin(parts, seed)
             self.seed = self._check_head(parts, seed)
-            self.known = self._read()
+            self.known = self._read(parts.get("n_samples"), calendar)
         except BaseException:
             self.file.close()
             raise
@@ -101,7 +112,7 @@ class Checkpoint:
 
     def _check_head(self, parts: Mapping[str, Any], seed: int | None) -> int:
         head = _checked(self.file.readline())
-        if head is None or head.get("format") != _FORMAT or not isinstance(head.get("seed"), int):
+        if head is None or head.get("format") != _FORMAT or not _is_number(head.get("seed"), 2**64):
             raise FileError(f"{self.path}, line 1: this is not a checkpoint. {_BEGIN_AGAIN}")
         here = {"version": __version__, **parts}
         if seed is not None:
@@ -115,7 +126,7 @@ class Checkpoint:
             )
         return int(head["seed"])
 
-    def _read(self) -> dict[int, tuple[str, Counted]]:
+    def _read(self, n_samples: object, calendar: bool) -> dict[int, tuple[str, Counted]]:
         """Return fingerprint and counts of each document that was counted."""
         known = {}
         line = b"\n"
@@ -124,7 +135,14 @@ class Checkpoint:
             if record is None:
                 continue
             try:
-                known[int(record["number"])] = (str(record["document"]), _counted(record))
+                counted = _counted(record)
+                if not _is_number(record["number"], 2**63):
+                    raise ValueError("its number is none")
+                if n_samples is not None and counted.answer.n_samples != n_samples:
+                    raise ValueError("it has another number of samples")
+                if calendar and not _is_number(counted.period, _MOST_DAYS, -_MOST_DAYS):
+                    raise ValueError("its period is not of the calendar")
+                known[record["number"]] = (str(record["document"]), counted)
             except Exception as error:  # whatever a line says that this package has not written
                 raise FileError(
                     f"{self.path}, line {place}: this is not a line of a checkpoint "
@@ -233,12 +251,25 @@ def _counted(record: Mapping[str, Any]) -> Counted:
         counts[_decoded(key)] = np.unpackbits(packed, count=n_samples)
     best = record["best"]
     if best is not None:
-        best = {_decoded(key): int(n) for key, n in best}
+        best = {_decoded(key): _one(n) for key, n in best}
     mentions = {_decoded(key): tuple(map(str, found)) for key, found in record["mentions"]}
     id, name, title = (str(record[part]) for part in ("id", "name", "title"))
     weight = float(record["weight"])
+    if not 0.0 <= weight < np.inf:
+        raise ValueError("its weight is none")
     answer = Answer(counts, best, mentions, n_samples)
     return Counted(id, name, _decoded(record["period"]), weight, answer, title)
+
+
+def _one(count: object) -> int:
+    """Return how often a key is there: a document has it once or not at all."""
+    if count != 1:
+        raise ValueError("a key is there more than once")
+    return 1
+
+
+def _is_number(value: object, end: int, start: int = 0) -> bool:
+    return type(value) is int and start <= value < end
 
 
 def _encoded(value: Hashable, what: str) -> Any:

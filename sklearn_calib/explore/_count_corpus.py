@@ -390,7 +390,8 @@ def count_corpus(
     progress = _Progress(verbose, total, checkpoint is not None)
     log = None
     if checkpoint is not None:
-        log = Checkpoint(checkpoint, _run(task), None if random_state is None else seed)
+        given = None if random_state is None else seed
+        log = Checkpoint(checkpoint, _run(task), given, calendar=isinstance(period, str))
         task = replace(task, seed=log.seed)
 
     def uncounted() -> Iterator[tuple[int, Source]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,20 +11,26 @@ from scipy import stats
 
 from sklearn_calib._results import ConfidenceInterval, Result, percent
 from sklearn_calib._validation import Array, check_confidence_level
-from sklearn_calib.metrics._inference._grouped import PairForm, pair_form
+from sklearn_calib.metrics._inference._expected_difference import ComparedRows
+from sklearn_calib.metrics._inference._grouped import squared_difference
 from sklearn_calib.metrics._inference._sample import (
     Sample,
     check_inference_bins,
     make_sample,
 )
 from sklearn_calib.metrics._inference._scanned_pairs import Differences, differences_of_scans
-from sklearn_calib.metrics._inference._surprises import expected_surprises
 from sklearn_calib.queries._as_queries import Groups, as_queries, queries_or_scan
 from sklearn_calib.queries._queries import Queries
 from sklearn_calib.queries._scan import QueryScan
 from sklearn_calib.queries._scan_in_step import in_step
 
 __all__ = ["CalibrationComparison", "compare_calibration"]
+
+# With fewer rare answers than this, residuals are not left to tell how much they vary.
+_TELLING = 10.0
+
+# Up to so many rows in groups, what is expected of their answers is found: a scan keeps them.
+_MOST_IN_GROUPS = 200_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -187,14 +193,15 @@ def compare_calibration(
     first, second = (
         make_sample(queries, bin_size, n_bins, numbered=True) for queries in (one, two)
     )
-    return _made(_differences(first, second, (one.y_prob + two.y_prob) / 2.0), first.grouped, level)
+    rows = _compared_rows(one, two, first, second)
+    return _made(_differences(first, second, rows), first.grouped, level)
 
 
 def _made(found: Differences, grouped: bool, level: float) -> CalibrationComparison:
     difference = found.squares[0] - found.squares[1]
     se = math.sqrt(_variance(found))
-    # The variance of groups is estimated from few of them.
-    freedom = max(found.n_units - 1.0, 1.0) if grouped else math.inf
+    # The variance of groups is estimated from few of them, or from the few that carry it.
+    freedom = max(min(found.n_units - 1.0, found.freedom), 1.0) if grouped else math.inf
     z = float(stats.t.ppf(0.5 + level / 2.0, freedom))
     if se > 0.0:
         pvalue = 2.0 * float(stats.t.sf(abs(difference) / se, freedom))
@@ -231,9 +238,15 @@ def _of_scans(
     first, second = (make_sample(scan, bin_size, n_bins, numbered=True) for scan in (one, two))
     if not first.grouped:
         return _made(differences_of_scans((one, two), (first.bins, second.bins)), False, level)
-    for _ in in_step(one, two):
-        pass  # The sums of groups are made already: this only looks whether rows agree.
-    return _made(_differences(first, second, None), True, level)
+    # The sums of groups are made already: this looks whether rows agree, and keeps a few.
+    chunks = in_step(one, two)
+    if len(first.ordered) > _MOST_IN_GROUPS:
+        for _ in chunks:
+            pass
+        return _made(_differences(first, second, None), True, level)
+    here, there = (Queries.concat(side, shared_groups=True) for side in zip(*chunks, strict=True))
+    rows = _compared_rows(here, there, first, second)
+    return _made(_differences(first, second, rows), True, level)
 
 
 def _refuse_other_questions(one: Queries, two: Queries) -> None:
@@ -250,35 +263,46 @@ def _refuse_other_questions(one: Queries, two: Queries) -> None:
             )
 
 
-def _pairs(one: PairForm, two: PairForm) -> float:
-    """Return the sum over pairs of units of the squared difference of their products."""
-    return max(0.0, one.cross_moment(one) + two.cross_moment(two) - 2.0 * one.cross_moment(two))
+def _compared_rows(
+    one: Queries, two: Queries, first: Sample, second: Sample
+) -> ComparedRows | None:
+    """Return the rows of two models in their bins; None for too many rows in groups."""
+    if first.grouped and len(one) > _MOST_IN_GROUPS:
+        return None
+    weight = np.ones(len(one)) if one.sample_weight is None else one.sample_weight
+    used = slice(None) if one.sample_weight is None else np.flatnonzero(weight > 0.0)
+    qs = one.y_prob[used], two.y_prob[used]
+    bins = first.bins, second.bins
+    return ComparedRows(
+        y=one.y_true[used],
+        weight=weight[used],
+        q=qs,
+        at=(np.searchsorted(bins[0].high, qs[0]), np.searchsorted(bins[1].high, qs[1])),
+        factors=(first.form.factor, second.form.factor),
+        unit=None if one.units is None else one.units[used],
+    )
 
 
-def _differences(one: Sample, two: Sample, middle: Array | None) -> Differences:
-    """Return what the variance of T_a - T_b is made from.
-
-    `middle` is the mean of the two predictions, in order of rows, where these
-    are independent.
-    """
-    rows = one.form.rows - two.form.rows
-    found = Differences(
+def _differences(one: Sample, two: Sample, rows: ComparedRows | None) -> Differences:
+    """Return what the variance of T_a - T_b is made from."""
+    products = one.form.rows - two.form.rows
+    squares = np.square(products - products.mean())
+    return Differences(
         squares=(one.form.square, two.form.square),
-        pairs=_pairs(one.form, two.form),
-        centred_pairs=_pairs(one.form.centred, two.form.centred),
-        whole=4.0 * float(np.sum(np.square(rows - rows.mean()))),
+        pairs=squared_difference(one.form, two.form),
+        centred_pairs=squared_difference(one.form.centred, two.form.centred),
+        whole=4.0 * float(np.sum(squares)),
         n_units=one.form.n_units,
+        freedom=_freedom(squares),
+        expected=None if rows is None else rows.expected(),
     )
-    if one.grouped or middle is None:
-        return found
-    sd = np.sqrt(middle * (1.0 - middle))
-    reach = _reach(one, middle) - _reach(two, middle)
-    return replace(
-        found,
-        surprises=expected_surprises(middle),
-        expected_pairs=_pairs(*(_scaled_form(sample, sd) for sample in (one, two))),
-        expected_linear=4.0 * float(np.sum(np.square(sd * reach))),
-    )
+
+
+def _freedom(squares: Array) -> float:
+    """Return Satterthwaite's degrees of freedom of a sum of squares: n for n normal variables."""
+    total = float(squares.sum())
+    unequal = float(np.sum(np.square(squares / total))) if total > 0.0 else 0.0
+    return 2.0 / max(unequal - 1.0 / len(squares), 1e-9)
 
 
 def _variance(found: Differences) -> float:
@@ -289,31 +313,12 @@ def _variance(found: Differences) -> float:
     """
     noise = 2.0 * found.centred_pairs
     linear = max(0.0, found.whole - 4.0 * found.pairs)
-    if found.surprises is not None:
-        # The more answers go against the predictions, the less the residuals need such help.
-        share = min(1.0, 10.0 / max(found.surprises, 1e-300))
-        noise = max(noise, share * 2.0 * found.expected_pairs)
-        linear = max(linear, share * found.expected_linear)
+    expected = found.expected
+    if expected is not None:
+        # The more answers tell the variance, the less the residuals need such help.
+        share = min(1.0, _TELLING / max(expected.answers, 1e-300))
+        noise = max(noise, share * expected.noise)
+        linear = max(linear, share * expected.linear)
     # In a small sample the two parts are hard to tell apart, and the whole is safer.
     caution = min(1.0, math.sqrt(50.0 / found.n_units))
     return noise + linear + caution * max(0.0, found.whole - noise - linear)
-
-
-def _rows(sample: Sample) -> Array:
-    """Return the row of each sorted query."""
-    queries = sample.ordered
-    return np.arange(len(queries)) if queries.unit is None else queries.unit
-
-
-def _scaled_form(sample: Sample, sd: Array) -> PairForm:
-    """Return the form of residuals that are as large as they would vary."""
-    return pair_form(sample.bins, sample.ordered.weights * sd[_rows(sample)])
-
-
-def _reach(sample: Sample, middle: Array) -> Array:
-    """Return how much T grows with the residual of each row, if `middle` were right."""
-    rows, queries, bins = _rows(sample), sample.ordered, sample.bins
-    expected = bins.sum(queries.weights * (middle[rows] - queries.q))
-    reach = np.zeros(len(middle))
-    reach[rows] = queries.weights * bins.of_queries(sample.form.factor * expected)
-    return reach

@@ -372,7 +372,9 @@ class Queries:
         ----------
         parts : sequence of Queries
             What to join. Labels, groups and weights are kept; they must be
-            present in all parts or in none.
+            present in all parts or in none. A part whose largest weight was
+            beyond 2 ** 40, or below 2 ** -40, had its weights divided when it
+            was made, and no longer compares with other parts.
         shared_groups : bool, default=False
             By default group 3 of one part and group 3 of another are two
             different groups, as they are when the parts come from the folds

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from sklearn_calib.queries._scan import MOST_IN_MEMORY, scan_queries
 from sklearn_calib.report._count import add_count, count
 from sklearn_calib.report._read import as_labels, as_numbers, read_columns
 from sklearn_calib.report._report import Report, calibration_report
+
+_POSITION = re.compile(r"at position \(?(\d+)(?:, \d+\))?")
 
 
 def parser(prog: str) -> argparse.ArgumentParser:
@@ -211,6 +214,8 @@ def _write_report(options: argparse.Namespace) -> None:
         report = _report(options)
     except ValueError as error:
         said = str(error).replace("Set pos_label", "Set --pos-label")
+        # Where an array has a place, counted from 0, a file has a row.
+        said = _POSITION.sub(lambda match: f"in row {int(match[1]) + 1}", said)
         name = options.file.name
         raise FileError(said if name in said else f"{name}: {said}") from None
     print(printable(str(report), keep="\n"))

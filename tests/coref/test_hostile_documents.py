@@ -4,7 +4,7 @@ import warnings
 
 import pytest
 
-from sklearn_calib.coref import read_conll2012, read_conllu
+from sklearn_calib.coref import find_mentions, read_conll2012, read_conllu
 from tests.limits import within_limits
 
 
@@ -133,6 +133,29 @@ def test_thousands_of_fields(tmp_path):
     lines = [fields, *conllu(*(f"({i})" for i in range(20_000)))]
     [document] = read_within_limits(read_conllu, lines, tmp_path)
     assert len(document) == 20_000
+
+
+def test_fields_are_read_once_for_all_documents(tmp_path):
+    lines = ["# global.Entity = " + "-" * 500_000 + "\n", *["# newdoc\n"] * 50_000]
+    assert len(read_within_limits(read_conllu, lines, tmp_path)) == 50_000
+    # They hold until others are named.
+    text = ["# global.Entity = x-eid-head\n", *conllu("(a-1-1)"), "# newdoc\n", *conllu("(a-2-1)")]
+    text += ["# global.Entity = eid-x\n", *conllu("(3-a)")]
+    lines = [line.replace("1\ta", "2\ta") if "(3" in line else line for line in text]
+    found = read_conllu(lines)
+    assert [doc.mentions[:, 2].tolist() for doc in found] == [[0], [0, 1]]
+    assert [doc.entities.tolist() for doc in found] == [[0], [0, 1]]
+
+
+@pytest.mark.parametrize("relation", ["nmod", "acl", "det", "nsubj"])
+def test_mentions_of_a_parse_without_end(relation, tmp_path):
+    lines = [f"{i}\ta\ta\tNOUN\t_\t_\t{i - 1}\t{relation}\t_\t_\n" for i in range(1, 24_000)]
+    [document] = read_within_limits(read_conllu, lines, tmp_path)
+    with within_limits():
+        found = find_mentions(document)
+    assert len(found) == len(lines)
+    # No phrase has so many levels.
+    assert (found[:, 1] - found[:, 0]).max() == 101
 
 
 def test_a_parse_that_goes_round_is_named_with_its_line(tmp_path):

@@ -71,7 +71,7 @@ def test_litbank_in_both_forms(tmp_path, monkeypatch):
     with zipfile.ZipFile(tmp_path / "litbank.zip", "w") as archive:
         archive.writestr("litbank-3e50db0/coref/conll/1_a_brat.conll", CONLL)
         archive.writestr("litbank-3e50db0/coref/tsv/1_a_brat.ann", "something else")
-    with pytest.raises(OSError, match=r"litbank\.zip does not have the documents of LitBank"):
+    with pytest.raises(ValueError, match=r"litbank\.zip does not have the documents of LitBank"):
         load_litbank(data_home=tmp_path, download=False)
     whole = Document("1_a", ["Lord", "Chancellor"], mentions=[(0, 2)], entities=[0])
     monkeypatch.setattr(_document_corpora, "LITBANK_SHA256", content_sha256([whole]))

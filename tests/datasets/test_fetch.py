@@ -2,7 +2,9 @@
 
 import gzip
 import hashlib
+import http.server
 import sys
+import threading
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -44,7 +46,7 @@ def test_a_file_under_its_own_name_is_checked_before_every_use(tmp_path, name):
     assert fetch(SOURCE, data_home=tmp_path, download=False) == path
     for content in (b"mine", gzip.compress(b"mine"), gzip.compress(TEXT)[:-5]):
         path.write_bytes(content)
-        with pytest.raises(OSError, match=rf"{name} is not the file that was expected, by its"):
+        with pytest.raises(ValueError, match=rf"{name} is not the file that was expected, by its"):
             fetch(SOURCE, data_home=tmp_path, download=False)
     # Where nobody has said what it should be, it is the user's own.
     assert fetch(replace(SOURCE, sha256=None), data_home=tmp_path, download=False) == path
@@ -75,7 +77,7 @@ def test_the_first_download_is_held_to_where_no_checksum_is_known(web, tmp_path)
     assert (home / "words.txt.sha256").read_text() == f"{SOURCE.sha256}  words.txt\n"
     assert fetch(source, data_home=home, download=False) == path
     path.write_bytes(b"changed")
-    with pytest.raises(OSError, match=r"words\.txt is not the file that was expected"):
+    with pytest.raises(ValueError, match=r"words\.txt is not the file that was expected"):
         fetch(source, data_home=home, download=False)
 
 
@@ -83,6 +85,40 @@ def test_the_first_download_is_held_to_where_no_checksum_is_known(web, tmp_path)
 def test_addresses_that_others_could_answer_for(tmp_path, url):
     with pytest.raises(ValueError, match="does not begin with https://"):
         fetch(replace(SOURCE, url=url), data_home=tmp_path)
+
+
+class SendsOn(http.server.BaseHTTPRequestHandler):
+    """Answers every question with another address."""
+
+    to = ""
+
+    def do_GET(self):
+        self.send_response(302)
+        self.send_header("Location", self.to)
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.mark.parametrize("to", ["http://example.invalid/words.txt", "ftp://127.0.0.2/words.txt"])
+@pytest.mark.parametrize("checksum", [SOURCE.sha256, None])
+def test_an_answer_does_not_lead_away_from_https(tmp_path, monkeypatch, to, checksum):
+    pytest.importorskip("pooch")
+    pytest.importorskip("tqdm")
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setattr(SendsOn, "to", to)
+    with http.server.HTTPServer(("127.0.0.1", 0), SendsOn) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        url = f"http://127.0.0.1:{server.server_port}/words.txt"
+        try:
+            with pytest.raises(OSError, match=f"sends on to '{to}', which is not https"):
+                fetch(replace(SOURCE, url=url, sha256=checksum), data_home=tmp_path / "home")
+        finally:
+            server.shutdown()
+            thread.join()
+    assert list((tmp_path / "home").iterdir()) == []
 
 
 def test_the_trimmed_form_comes_first(tmp_path):

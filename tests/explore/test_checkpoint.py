@@ -108,15 +108,18 @@ def test_files_that_are_no_checkpoint(tmp_path, text):
 
 
 GOOD = {"number": 0, "document": "d", "id": "d", "name": "D", "title": "", "period": 1, "weight": 1,
-        "n_samples": 3, "counts": [["USA", "e0"]], "best": None, "mentions": []}  # fmt: skip
+        "n_samples": 11, "counts": [["USA", "e0e0"]], "best": None, "mentions": []}  # fmt: skip
 
 
 @pytest.mark.parametrize(
     "change",
     [
         {"number": "x"}, {"number": None}, {"number": 1e400}, {"counts": 3}, {"counts": [["USA"]]},
-        {"counts": [["USA", "e0e0"]]}, {"counts": [["USA", "xx"]]}, {"counts": [[[], "e0"]]},
-        {"n_samples": 10**15}, {"n_samples": -1}, {"best": [1]}, {"period": {}},
+        {"number": -1}, {"number": 10**400}, {"number": True}, {"number": "1"},
+        {"counts": [["USA", "e0"]]}, {"counts": [["USA", "xxxx"]]}, {"counts": [[[], "e0e0"]]},
+        {"n_samples": 10**15}, {"n_samples": -1}, {"best": [1]}, {"best": [["USA", 2**70]]},
+        {"n_samples": 12}, {"n_samples": 12, "counts": []}, {"weight": -1}, {"weight": 1e400},
+        {"period": {}},
         {"period": {"a": 1}},
         {"period": {"date": "x"}}, {"period": {"datetime64": ["x", "y"]}}, {"weight": "heavy"},
         {"mentions": [["USA", 3]]}, {"period": {"tuple": 3}}, {"period": {"datetime64": [{}, "D"]}},
@@ -130,6 +133,28 @@ def test_lines_that_nobody_wrote(tmp_path, change):
     path.write_bytes(head + sealed(GOOD) + sealed({**GOOD, **change}))
     with pytest.raises(ValueError, match=r"counted\.jsonl, line 3: this is not a line of a chec"):
         read(tmp_path)
+
+
+@pytest.mark.parametrize("period", [10**7, -(10**25), 1.0, True, "2003", None, {"tuple": []}])
+def test_periods_that_are_not_of_the_calendar(tmp_path, period):
+    path = write(tmp_path)
+    head = path.read_bytes()
+    path.write_bytes(head + sealed({**GOOD, "period": -9_999_999}))
+    with Checkpoint(tmp_path, PARTS, 3, calendar=True) as log:
+        assert list(log.known) == [0]
+    path.write_bytes(head + sealed({**GOOD, "period": period}))
+    assert list(read(tmp_path)) == [0]
+    with pytest.raises(ValueError, match=r"counted\.jsonl, line 2: .*its period is not of the cal"):
+        Checkpoint(tmp_path, PARTS, 3, calendar=True)
+
+
+@pytest.mark.parametrize("seed", [-1, 2**64, True, None])
+def test_a_seed_that_is_none(tmp_path, seed):
+    path = write(tmp_path)
+    head = json.loads(path.read_bytes()[9:])
+    path.write_bytes(sealed({**head, "seed": seed}))
+    with pytest.raises(ValueError, match=r"counted\.jsonl, line 1: this is not a checkpoint"):
+        Checkpoint(tmp_path, PARTS, None)
 
 
 def test_a_line_that_is_nested_deeply(tmp_path):

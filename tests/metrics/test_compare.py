@@ -1,5 +1,7 @@
 """Comparisons of two models."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import special, stats
@@ -10,6 +12,8 @@ from sklearn_calib import (
     compare_calibration,
 )
 from sklearn_calib.datasets import make_queries
+from sklearn_calib.metrics._inference._expected_difference import ComparedRows
+from sklearn_calib.metrics._inference._sample import make_sample
 
 
 def distorted(p, slope):
@@ -107,3 +111,85 @@ def test_models_are_compared_by_their_queries():
         compare_calibration(one, two.y_prob)
     with pytest.raises(TypeError, match="two Queries objects"):
         compare_calibration(one.y_true, one.y_prob)
+
+
+def test_a_perfect_model_is_not_worse_than_one_that_differs_on_few_rows():
+    """The rows that differ are answered yes nearly always: they show no variance of their own."""
+    rng = np.random.default_rng(1)
+    wrong = 0
+    for _ in range(200):
+        p = rng.random(1000)
+        other = p.copy()
+        few = np.argsort(np.abs(p - 0.99))[:16]
+        other[few] = special.expit(special.logit(p[few]) + 1.0)
+        result = compare_calibration(rng.random(1000) < p, p, other)
+        wrong += result.pvalue < 0.05 and result.difference > 0.0
+    # By the variance of residuals alone it was 31 %.
+    assert wrong <= 5
+
+
+@pytest.mark.parametrize("dependence", [0.0, 0.7])
+def test_groups_with_few_rare_answers_tell_no_better_model(dependence):
+    """Samples with hardly a yes make the model with the lower predictions look better."""
+    rng = np.random.default_rng(2)
+    group = np.repeat(np.arange(20), 5)
+    wrong, unanimous = 0, 0
+    for _ in range(200):
+        p = rng.beta(0.3, 14.7, 100).clip(1e-6)
+        level = np.sqrt(1.0 - dependence) * rng.standard_normal(100)
+        level += np.sqrt(dependence) * rng.standard_normal(20)[group]
+        y = stats.norm.cdf(level) < p
+        unanimous += not y.any()
+        result = compare_calibration(y, p, distorted(p, 2.0), groups=group)
+        wrong += result.pvalue < 0.05 and result.difference > 0.0
+    assert unanimous >= 10
+    assert wrong <= 2  # it was 20 % and more
+
+
+def test_what_is_expected_of_groups_of_one_is_what_is_expected_of_rows():
+    rng = np.random.default_rng(3)
+    p = rng.beta(0.3, 6.0, 300).clip(1e-6)
+    y, other = rng.random(300) < p, distorted(p, 1.4)
+    rows = compared_rows(y, p, other)
+    alone = rows.expected()
+    grouped = replace(rows, unit=np.arange(300)).expected()
+    assert grouped.noise == pytest.approx(alone.noise, rel=1e-9)
+    # A group is not paired with itself, a row is.
+    assert 0.5 * alone.linear < grouped.linear <= alone.linear
+    together = replace(rows, unit=np.arange(300) // 10).expected()
+    assert together.noise + together.linear > alone.noise + alone.linear
+    assert together.answers < alone.answers
+
+
+def test_expected_variance_is_that_of_drawn_answers():
+    """If the mean of both predictions is right, and varies most, nothing else is assumed."""
+    rng = np.random.default_rng(4)
+    middle = np.linspace(0.35, 0.65, 200)
+    step = 0.2 * rng.choice([-1.0, 1.0], 200)
+    step[np.abs(middle - 0.5) > 0.08] = 0.0
+    one, two = middle - step, middle + step
+    keep = step != 0.0
+    one, two, middle = one[keep], two[keep], middle[keep]
+    expected = compared_rows(rng.random(len(middle)) < middle, one, two).expected()
+    drawn = [
+        compare_calibration(rng.random(len(middle)) < middle, one, two).difference
+        for _ in range(3000)
+    ]
+    assert np.mean(drawn) == pytest.approx(0.0, abs=4.0 * np.std(drawn) / np.sqrt(3000))
+    # Bins of five or six rows, each of them paired with itself as well: 36 to 25 at most.
+    assert 1.0 < (expected.noise + expected.linear) / np.var(drawn) < 1.7
+    # Nearly even answers tell their variance as well as so many normal variables would.
+    assert expected.answers == pytest.approx(len(middle), rel=0.1)
+
+
+def compared_rows(y, one, two):
+    """Return the rows of two models in the bins that a comparison makes."""
+    queries = [Queries(y, q) for q in (one, two)]
+    samples = [make_sample(q, "auto", None, numbered=True) for q in queries]
+    return ComparedRows(
+        y=np.asarray(y),
+        weight=np.ones(len(y)),
+        q=(one, two),
+        at=tuple(np.searchsorted(s.bins.high, q) for s, q in zip(samples, (one, two), strict=True)),
+        factors=tuple(s.form.factor for s in samples),
+    )

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sklearn_calib import scan_queries
+from sklearn_calib import calibration_bins, scan_queries
 
 
 def read(y, q, **more):
@@ -79,6 +79,21 @@ def test_weights():
         read(np.array([0, 1, 1, 0]), Q, sample_weight=np.array([1.0, 0.0, 2.0, -1.0]))
     with pytest.raises(ValueError, match=r"must hold numbers"):
         read(np.array([0, 1, 1, 0]), Q, sample_weight=np.array(["a"] * 4))
+    for wrong in (np.nan, np.inf):
+        with pytest.raises(ValueError, match=rf"chunk 1, row 0 .*'sample_weight' is {wrong:g}: "):
+            read(np.array([0, 1, 1, 0]), Q, sample_weight=np.array([1.0, 0.0, wrong, 1.0]))
+
+
+@pytest.mark.parametrize("large", [1e12, 1e16, 1e200, 1e308, 1e-40, 1e-320])
+def test_one_weight_beside_which_others_are_nothing(large):
+    rng = np.random.default_rng(0)
+    q = rng.random(3000).round(2)
+    y, w = rng.random(3000) < q, np.where(np.arange(3000) == 5, large, 1.0)
+    scan = scan_queries(
+        lambda: iter([{"y": y, "p": q, "w": w}]), y_true="y", y_prob="p", sample_weight="w"
+    )
+    whole = calibration_bins(y, q, sample_weight=w)
+    assert calibration_bins(scan).error() == pytest.approx(whole.error(), rel=1e-9)
 
 
 def test_columns_of_unequal_length():

@@ -297,6 +297,11 @@ class PairForm:
         return sum(float(((scaled[some] @ scaled) * scaled[some]).sum()) for some in rows)
 
 
+def squared_difference(one: PairForm, two: PairForm) -> float:
+    """Return the sum over pairs of units of the squared difference of their products."""
+    return max(0.0, one.cross_moment(one) + two.cross_moment(two) - 2.0 * one.cross_moment(two))
+
+
 def unit_adders(
     bin_of: Array, unit: Array, n_bins: int
 ) -> tuple[sparse.csr_array, sparse.csr_array]:

@@ -84,9 +84,14 @@ def within_correlation(cells: NullCells, group: Array, rng: np.random.Generator)
     """
     # Both answers to one half are as surprising, whichever class is called positive.
     surprising = (cells.y != (cells.q > 0.5)) | (cells.q == 0.5)
-    telling = min(int(group.max()) + 1, _TELLING_GROUPS)
-    unknown = max(0.0, 1.0 - len(np.unique(group[surprising])) / telling)
+    unknown = untold_dependence(group, surprising)
     return max(_seen_correlation(cells, group, rng), unknown * _CORRELATIONS[-1])
+
+
+def untold_dependence(group: Array, surprising: Array) -> float:
+    """Return how little surprises tell of the dependence in groups: 1 where there are none."""
+    telling = min(int(group.max()) + 1, _TELLING_GROUPS)
+    return max(0.0, 1.0 - len(np.unique(group[surprising])) / telling)
 
 
 def _seen_correlation(cells: NullCells, group: Array, rng: np.random.Generator) -> float:

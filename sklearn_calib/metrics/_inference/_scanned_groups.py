@@ -15,10 +15,10 @@ import numpy as np
 from scipy import sparse
 
 from sklearn_calib._validation import Array
-from sklearn_calib.metrics._binning._buckets import added_up, longer
+from sklearn_calib.metrics._binning._buckets import added_up
 from sklearn_calib.metrics._inference._grouped import PairForm, form_of_cells
 from sklearn_calib.metrics._inference._null_statistics import log_odds
-from sklearn_calib.metrics._inference._unit_order import content_keys, order_by_content
+from sklearn_calib.metrics._inference._unit_order import UnitContent
 from sklearn_calib.queries._queries import Queries
 from sklearn_calib.queries._scan import QueryScan
 
@@ -52,7 +52,7 @@ class _GroupCells(_Groups):
     def __init__(self, high: Array) -> None:
         super().__init__()
         self.high = high
-        self.content = np.zeros((2, 0), dtype=np.uint64)
+        self.content = UnitContent()
         self.key = np.empty(0, dtype=np.int64)
         self.sums = np.zeros((self._n_sums, 0))
         self._waiting: list[tuple[Array, Array]] = []
@@ -62,7 +62,7 @@ class _GroupCells(_Groups):
         """Add the queries of a chunk."""
         y, q, w = chunk.y_true, chunk.y_prob, chunk.sample_weight
         code = self._numbers(chunk)
-        self._add_content(code, content_keys(y, q, w))
+        self.content.add(code, y, q, w)
         if w is None:
             w = np.ones(len(q))
         elif not w.all():
@@ -74,11 +74,10 @@ class _GroupCells(_Groups):
     def _values(self, y: Array, q: Array, w: Array) -> tuple[Array, ...]:
         return w * (y - q), w, w * y
 
-    def _add_content(self, code: Array, content: Array) -> None:
-        self.content = longer(self.content, len(self.codes))
-        # The keys of a group are sums that wrap around.
-        for row, more in zip(self.content, content, strict=True):
-            np.add.at(row, code, more)
+    def _number(self, names: list[Any]) -> Array:
+        found = super()._number(names)
+        self.content.extend(len(self.codes))
+        return found
 
     def _put(self, key: Array, values: Array) -> None:
         self._waiting.append(added_up(key, values))
@@ -98,7 +97,7 @@ class _GroupCells(_Groups):
         other.settle()
         self.n_rows += other.n_rows
         code = self._number(list(other.codes))
-        self._add_content(code, other.content)
+        self.content.merge(other.content, code)
         n_bins = len(self.high)
         self._put(code[other.key // n_bins] * n_bins + other.key % n_bins, other.sums)
 
@@ -240,7 +239,7 @@ def _read(scan: QueryScan, high: Array, by_name: bool) -> GroupSums:
     if by_name:
         place = np.unique(np.array(list(found.codes)), return_inverse=True)[1]
     else:
-        place = order_by_content(found.content)
+        place = found.content.order()
     unit, cell = place[found.key // n_bins], found.key % n_bins
     order = np.lexsort((unit, cell))
     residual, weight, yes = found.sums[:, order]
@@ -272,7 +271,7 @@ def open_sums(scan: QueryScan, high: Array) -> tuple[sparse.csr_array, Array]:
     found: _OpenCells = scan._reduce(partial(_OpenCells, high), "sums of groups")
     found.settle()
     n_bins = len(high)
-    unit, cell = order_by_content(found.content)[found.key // n_bins], found.key % n_bins
+    unit, cell = found.content.order()[found.key // n_bins], found.key % n_bins
     shape = (len(found.codes), n_bins)
     by_cell = sparse.coo_array((found.sums[0], (unit, cell)), shape=shape).tocsr()
     return by_cell, np.bincount(unit, found.sums[3], len(found.codes))

@@ -6,6 +6,7 @@ added up for each pair of bins, and everything else row by row.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +14,11 @@ import numpy as np
 from sklearn_calib._validation import Array
 from sklearn_calib.metrics._binning._binned import BinnedQueries
 from sklearn_calib.metrics._inference._debiased import pair_factor
-from sklearn_calib.metrics._inference._surprises import expected_surprises
+from sklearn_calib.metrics._inference._expected_difference import (
+    BinPairs,
+    ExpectedVariance,
+    moments_of_answers,
+)
 from sklearn_calib.queries._scan import QueryScan
 from sklearn_calib.queries._scan_in_step import in_step
 
@@ -92,8 +97,10 @@ class Differences:
         Four times the sum of squares of the rows of the difference.
     n_units : float
         Effective number of units.
-    surprises, expected_pairs, expected_linear : float or None
-        The same if the mean of both predictions were right, for rows without groups.
+    freedom : float
+        Degrees of freedom of `whole`, which matter where units are groups.
+    expected : ExpectedVariance or None
+        What is expected if the mean of both predictions is right.
     """
 
     squares: tuple[float, float]
@@ -101,9 +108,8 @@ class Differences:
     centred_pairs: float
     whole: float
     n_units: float
-    surprises: float | None = None
-    expected_pairs: float = 0.0
-    expected_linear: float = 0.0
+    freedom: float = math.inf
+    expected: ExpectedVariance | None = None
 
 
 def differences_of_scans(
@@ -117,17 +123,17 @@ def differences_of_scans(
             "which adds up products for each pair of bins: ask for fewer with bin_size or n_bins; "
             "about 2,000 bins are enough for any comparison."
         )
-    products, centred, expected = (_Products(one, two) for _ in range(3))
+    products, centred = (_Products(one, two) for _ in range(2))
+    expected = np.zeros((3, len(products.between)))
     total = np.zeros(2)
     weights = np.zeros(2)
-    surprises, n, done = 0.0, 0, 0
+    n, done = 0, 0
     for here, there in in_step(*scans):
         for first in range(0, len(here), _ROWS):
             rows = slice(first, first + _ROWS)
             y, w = here.y_true[rows], here.sample_weight
             q = here.y_prob[rows], there.y_prob[rows]
             middle = (q[0] + q[1]) / 2.0
-            surprises += expected_surprises(middle)
             weight = np.ones(len(y)) if w is None else w[rows]
             used = np.flatnonzero(weight > 0.0)
             if len(used) < len(y):
@@ -145,24 +151,22 @@ def differences_of_scans(
                 for r, s, b in zip((x, z), sides, at, strict=True)
             )
             centred.add(pair, at, sides, *cut)
-            sd = weight * np.sqrt(middle * (1.0 - middle))
-            expected.add(pair, at, sides, sd, sd)
+            for sums, values in zip(expected, moments_of_answers(q, weight), strict=True):
+                sums += np.bincount(pair, values, len(sums))
             rho = _row(x, one, at[0]) - _row(z, two, at[1])
             total += (rho.sum(), np.dot(rho, rho))
             weights += (weight.sum(), np.dot(weight, weight))
             for s, p, b in zip(sides, q, at, strict=True):
                 s.below += np.bincount(b, weight * (middle - p), len(s.high))
-    reach = [s.factor * s.below for s in sides]
-    apart = np.square(reach[0][:, None] - reach[1])
+    number = np.arange(len(products.between))
+    expectation = BinPairs(number // len(two.high), number % len(two.high), *expected)
     return Differences(
         squares=(one.square(), two.square()),
         pairs=products.pairs(one, two),
         centred_pairs=centred.pairs(one, two),
         whole=4.0 * max(0.0, float(total[1] - total[0] ** 2 / n)),
         n_units=float(weights[0] ** 2 / weights[1]),
-        surprises=surprises,
-        expected_pairs=expected.pairs(one, two),
-        expected_linear=4.0 * float(np.dot(expected.between, apart.ravel())),
+        expected=expectation.expected((one.factor, two.factor), (one.below, two.below)),
     )
 
 

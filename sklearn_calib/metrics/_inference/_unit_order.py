@@ -30,36 +30,70 @@ def units_by_content(unit: Array, y: Array, q: Array, w: Array | None) -> Array:
     """Return numbers of units, from 0, in an order that depends on their queries alone.
 
     Neither the names of the units, nor the order of rows, nor which class is
-    called positive makes a difference. Units that hold the same are alike, so
-    that their order is of no consequence.
+    called positive, nor the scale of weights makes a difference. Units that hold
+    the same are alike, so that their order is of no consequence.
     """
     unit = numbered(unit)
-    content = np.zeros((2, int(unit.max()) + 1), dtype=np.uint64)
-    for key, row in zip(content, content_keys(y, q, w), strict=True):
-        # A sum that wraps around does not depend on the order of its terms.
-        np.add.at(key, unit, row)
-    return order_by_content(content)[unit]
+    content = UnitContent()
+    content.extend(int(unit.max()) + 1)
+    content.add(unit, y, q, w)
+    return content.order()[unit]
 
 
-def content_keys(y: Array, q: Array, w: Array | None) -> Array:
-    """Return a number that is mixed from each row, for either class called positive."""
-    keys = np.empty((2, len(q)), dtype=np.uint64)
-    for first in range(0, len(q), CHUNK):
-        rows = slice(first, first + CHUNK)
-        weight = np.uint64(0) if w is None else _mixed(_bits(w[rows]) + np.uint64(1))
-        for key, answer, prediction in zip(
-            keys, (y[rows], ~y[rows]), (q[rows], 1.0 - q[rows]), strict=True
-        ):
-            bits = _mixed(_bits(prediction) + np.uint64(2)) ^ weight
-            key[rows] = _mixed(bits ^ answer.astype(np.uint64))
-    return keys
+class UnitContent:
+    """What units hold, for either class called positive, added up from rows in any order.
+
+    `mixed` has sums of numbers that are mixed from the rows: they wrap around, and
+    do not depend on the order of their terms. Weights have no part in it, because
+    their bits change with their scale; `weighted` has sums of weight times a share
+    that is mixed from the row, in which only the scale changes with the scale.
+    """
+
+    def __init__(self) -> None:
+        self.mixed = np.zeros((2, 0), dtype=np.uint64)
+        self.weighted = np.zeros((2, 0))
+
+    def extend(self, n_units: int) -> None:
+        """Make room for so many units."""
+        more = ((0, 0), (0, n_units - self.mixed.shape[1]))
+        self.mixed, self.weighted = np.pad(self.mixed, more), np.pad(self.weighted, more)
+
+    def add(self, unit: Array, y: Array, q: Array, w: Array | None) -> None:
+        """Add rows."""
+        for first in range(0, len(q), CHUNK):
+            rows = slice(first, first + CHUNK)
+            for row, sums, answer, prediction in zip(
+                self.mixed,
+                self.weighted,
+                (y[rows], ~y[rows]),
+                (q[rows], 1.0 - q[rows]),
+                strict=True,
+            ):
+                key = _mixed(_mixed(_bits(prediction) + np.uint64(2)) ^ answer.astype(np.uint64))
+                np.add.at(row, unit[rows], key)
+                if w is not None:
+                    np.add.at(sums, unit[rows], w[rows] * _share(key))
+
+    def merge(self, other: UnitContent, unit: Array) -> None:
+        """Add what was made from other rows, whose units have these numbers here."""
+        for name in ("mixed", "weighted"):
+            for row, more in zip(getattr(self, name), getattr(other, name), strict=True):
+                np.add.at(row, unit, more)
+
+    def order(self) -> Array:
+        """Return the place of each unit."""
+        keys = [_mixed(row) for row in self.mixed]
+        # Of the two classes, the one with the smaller mixture over all units is called positive.
+        both = [
+            (int(key.sum()), float(sums @ _share(key)))
+            for key, sums in zip(keys, self.weighted, strict=True)
+        ]
+        chosen = int(both[0] > both[1])
+        place = np.empty(len(keys[0]), dtype=np.intp)
+        place[np.lexsort((self.weighted[chosen], keys[chosen]))] = np.arange(len(place))
+        return place
 
 
-def order_by_content(content: Array) -> Array:
-    """Return the place of each unit from the sums of the numbers of its rows."""
-    keys = [_mixed(key) for key in content]
-    # Of the two classes, the one with the smaller mixture over all units is called positive.
-    key = keys[int(keys[0].sum() > keys[1].sum())]
-    place = np.empty(len(key), dtype=np.intp)
-    place[np.argsort(key, kind="stable")] = np.arange(len(key))
-    return place
+def _share(key: Array) -> Array:
+    """Return 64 mixed bits as numbers from 0 to 1."""
+    return key * 2.0**-64

@@ -44,7 +44,7 @@ def test_merged_parts_are_the_whole():
                 for key, values in zip(cells.key.tolist(), cells.sums.T, strict=True)
             }
         )
-        keys = {name: cells.content[:, code].tolist() for name, code in cells.codes.items()}
+        keys = {name: cells.content.mixed[:, at].tolist() for name, at in cells.codes.items()}
         tables.append(keys)
     assert tables[0] == tables[2]
     assert tables[1] == tables[3]

@@ -32,6 +32,33 @@ def test_neither_names_nor_rows_nor_classes_change_the_order(weighted):
     np.testing.assert_array_equal(units_by_content(group, ~y, 1.0 - q, w), one)
 
 
+@pytest.mark.parametrize("scale", [2.0, 3.0, 1 / 7, 1e12, 1e-300, 1e200])
+def test_the_scale_of_weights_changes_no_order_and_no_draw(scale):
+    y, q, group, _ = _few_skewed_groups(0)
+    w = np.random.default_rng(3).lognormal(size=len(q))
+    np.testing.assert_array_equal(
+        units_by_content(group, y, q, w * scale), units_by_content(group, y, q, w)
+    )
+    one, other = (
+        calibration_error_interval(y, q, groups=group, sample_weight=weight)
+        for weight in (w, w * scale)
+    )
+    assert other.pvalue == pytest.approx(one.pvalue, rel=1e-9)
+    assert other.confidence_interval == pytest.approx(one.confidence_interval, rel=1e-6, abs=1e-12)
+
+
+def test_weights_tell_groups_apart_that_are_alike_otherwise():
+    group = np.repeat([0, 1], 2)
+    q, y = np.array([0.2, 0.7, 0.2, 0.7]), np.array([False, True, False, True])
+    w = np.array([1.0, 2.0, 2.0, 1.0])
+    one = units_by_content(group, y, q, w)
+    np.testing.assert_array_equal(units_by_content(1 - group, y, q, w), one)
+    # Nor does it matter which class is called positive where predictions are their own mirror.
+    q, y = np.array([0.25, 0.75, 0.25, 0.75]), np.array([False, True, True, False])
+    one = units_by_content(group, y, q, w)
+    np.testing.assert_array_equal(units_by_content(group, ~y, 1.0 - q, w), one)
+
+
 def test_what_groups_hold_tells_them_apart():
     y, q, group, _ = _few_skewed_groups(0)
     other = y.copy()
