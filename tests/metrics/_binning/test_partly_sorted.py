@@ -130,9 +130,9 @@ def _slow_sort(monkeypatch):
 
 
 def test_a_fast_sort_is_taken(monkeypatch):
-    assert 0.0 < _partly_sorted._step() <= _partly_sorted._STEP
+    assert _partly_sorted._step() in (_partly_sorted._FAST_STEP, _partly_sorted._STEP)
     queries = Queries(*many())
-    monkeypatch.setattr(_partly_sorted, "_step", lambda: 0.2)
+    monkeypatch.setattr(_partly_sorted, "_step", lambda: _partly_sorted._FAST_STEP)
     assert type(sort_for_bins(queries, 5000, None)) is not PartlySorted
     weighted = Queries(*many(), sample_weight=np.resize([1.0, 2.0], len(queries)))
     assert isinstance(sort_for_bins(weighted, 5000, None), PartlySorted)
