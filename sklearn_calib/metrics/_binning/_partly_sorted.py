@@ -442,7 +442,7 @@ def _plan(queries: Queries, bin_size: int | str, n_bins: int | None) -> _Octaves
 
 @cache
 def _step() -> float:
-    """Return what a step of a sort costs here: one of two numbers, so that noise decides nothing."""
+    """Return what a step of a sort costs here: one of two numbers, so that noise cannot choose."""
     values = np.random.default_rng(0).random(_TIMED)
     taken = []
     for _ in range(5):
