@@ -72,11 +72,16 @@ def _like(labels: Any, text: str) -> Any:
         if text.lower() not in known:
             raise FileError(f"the labels are True and False, and {text!r} is neither.")
         return known[text.lower()]
-    if labels.dtype.kind == "i":
+    if labels.dtype.kind in "iu":
         try:
             return int(text)
         except ValueError:
             raise FileError(f"the labels are whole numbers, and {text!r} is not.") from None
+    if labels.dtype.kind == "f":
+        try:
+            return float(text)
+        except ValueError:
+            raise FileError(f"the labels are numbers, and {text!r} is not.") from None
     return text
 
 
@@ -116,12 +121,14 @@ def _scan_report(arguments: argparse.Namespace) -> Report:
     scan_queries(arguments.file, **names)
     positive = arguments.pos_label
     if positive is not None:
-        from pyarrow import parquet
+        from pyarrow import array, parquet
 
         path = arguments.file
         first = sorted(path.rglob("*.parquet"))[0] if path.is_dir() else path
         kind = parquet.read_schema(first).field(arguments.y_true).type
-        positive = _like(np.empty(0, kind.to_pandas_dtype()), positive)
+        # Labels that repeat are often stored as numbers of a dictionary.
+        kind = getattr(kind, "value_type", kind)
+        positive = _like(array([], kind).to_numpy(zero_copy_only=False), positive)
     return calibration_report(
         scan_queries(arguments.file, **names, pos_label=positive),
         n_bins=arguments.n_bins,

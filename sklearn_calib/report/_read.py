@@ -268,8 +268,8 @@ def as_labels(values: list[Any], name: str) -> Array:
     if {text.lower() for text in distinct} <= {"true", "false"}:
         return np.array([text.lower() == "true" for text in texts])
     # Only texts that are written as numbers are, in one way each: 01 is not 1.
-    if distinct <= {"0.0", "1.0", "-1.0"}:
-        return np.array([int(float(text)) for text in texts])
+    if all(text.endswith(".0") and _INTEGER.fullmatch(text[:-2]) for text in distinct):
+        return np.array([int(text[:-2]) for text in texts])
     if all(_INTEGER.fullmatch(text) for text in distinct):
         return np.array([int(text) for text in texts])
     return text_array(texts)

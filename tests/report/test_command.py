@@ -224,3 +224,37 @@ def test_a_folder_of_parquet_files_is_read_in_chunks(tmp_path, capsys, monkeypat
     assert "pos-label" in capsys.readouterr().err
     assert main(["report", str(tmp_path), "--y-true", "answer", "--y-prob", "score", "x"]) == 2
     assert "one probability column" in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize(
+    ("kind", "labels", "positive"),
+    [
+        ("string", ["no", "yes"], "yes"),
+        ("dictionary", ["no", "yes"], "yes"),
+        ("large_string", ["no", "yes"], "yes"),
+        ("bool_", [False, True], "true"),
+        ("int64", [1, 2], "2"),
+        ("uint8", [1, 2], "2"),
+        ("float32", [1.0, 2.0], "2"),
+    ],
+)
+@pytest.mark.parametrize("folder", [False, True])
+def test_pos_label_is_read_as_the_column_is(tmp_path, capsys, kind, labels, positive, folder):
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    rng = np.random.default_rng(0)
+    q = rng.random(300)
+    values = [labels[int(yes)] for yes in rng.random(300) < q]
+    made = getattr(pa, kind)
+    column = (
+        pa.array(values).dictionary_encode() if kind == "dictionary" else pa.array(values, made())
+    )
+    file = tmp_path / "part.parquet"
+    parquet.write_table(pa.table({"y": column, "q": q}), file)
+    asked = ["report", str(tmp_path if folder else file), "--y-true", "y", "--y-prob", "q"]
+    assert main([*asked, "--pos-label", positive]) == 0
+    found = capsys.readouterr().out
+    assert re.search(rf"answers that are yes +{values.count(labels[1])} ", found)
+    if kind not in ("string", "dictionary", "large_string"):
+        assert main([*asked, "--pos-label", "maybe"]) == 2
+        assert "'maybe' is n" in " ".join(capsys.readouterr().err.split())
