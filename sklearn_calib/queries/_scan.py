@@ -379,8 +379,8 @@ def scan_queries(
     Parameters
     ----------
     source : path, pyarrow Dataset, Dask DataFrame, pair of Dask arrays, or callable
-        Where the rows are: a Parquet file, a folder or a pattern of such files;
-        a CSV file; a pyarrow Dataset, whose filter and columns are pushed down
+        Where the rows are: a Parquet or CSV file, a folder or a pattern of such
+        files; a pyarrow Dataset, whose filter and columns are pushed down
         to its files; a Dask DataFrame or a pair of Dask arrays (y_true, y_prob),
         on whose scheduler the work runs; or a function without arguments that
         returns a new iterator of chunks each time. A chunk is a `Queries`

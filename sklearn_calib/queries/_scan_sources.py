@@ -437,21 +437,20 @@ class DatasetSource(BatchSource):
         return filtered, {part.path: part for part in found if hasattr(part, "row_groups")}
 
 
-def csv_source(path: Path, columns: Mapping[str, str], pos_label: object) -> BatchSource:
-    """Return a CSV file as a source."""
-    pyarrow = import_pyarrow(f"{path.name}: reading a large CSV file")
+def _open_csv(path: Path, wanted: list[str] | None = None) -> Any:
     from pyarrow import csv
 
-    def batches(wanted: list[str]) -> Iterator[tuple[str, Any]]:
-        reader = csv.open_csv(
-            path,
-            read_options=csv.ReadOptions(block_size=1 << 24),
-            parse_options=csv.ParseOptions(delimiter=_CSV[path.suffix.lower()]),
-            convert_options=csv.ConvertOptions(include_columns=wanted),
-        )
-        with reader:
-            for batch in reader:
-                yield str(path), batch
+    return csv.open_csv(
+        path,
+        read_options=csv.ReadOptions(block_size=1 << (20 if wanted is None else 24)),
+        parse_options=csv.ParseOptions(delimiter=_CSV[path.suffix.lower()]),
+        convert_options=csv.ConvertOptions(include_columns=wanted),
+    )
+
+
+def _csv_types(path: Path) -> dict[str, Any]:
+    """Return names and types of the columns of a CSV file, from its first lines."""
+    import pyarrow
 
     with path.open("rb") as file:
         header = re.split(rb"[\r\n]", file.read(1 << 24).lstrip(b"\r\n"), maxsplit=1)[0]
@@ -462,34 +461,56 @@ def csv_source(path: Path, columns: Mapping[str, str], pos_label: object) -> Bat
             "at most. Write the columns that are needed to a file of their own."
         )
     try:
-        with csv.open_csv(
-            path, parse_options=csv.ParseOptions(delimiter=_CSV[path.suffix.lower()])
-        ) as reader:
-            known = reader.schema.names
+        with _open_csv(path) as reader:
+            # Here already, since names that are no text are found when they are asked for.
+            return {field.name: field.type for field in reader.schema}
     except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         raise unreadable(str(path), error) from None
-    for name in columns.values():
-        if name not in known:
-            raise FileError(f"{path}: no column {name!r}; it has {listed(known)}.")
+
+
+def csv_source(files: list[Path], columns: Mapping[str, str], pos_label: object) -> BatchSource:
+    """Return CSV files as a source."""
+    pyarrow = import_pyarrow(f"{files[0].name}: reading a large CSV file")
+
+    def batches(wanted: list[str]) -> Iterator[tuple[str, Any]]:
+        for path in files:
+            rows = 0
+            try:
+                with _open_csv(path, wanted) as reader:
+                    for batch in reader:
+                        yield str(path), batch
+                        rows += len(batch)
+            except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
+                where = f"{path}, after row {rows:,}" if rows else str(path)
+                raise unreadable(where, error) from None
+
+    for path in files:
+        known = list(_csv_types(path))
+        for name in columns.values():
+            if name not in known:
+                raise FileError(f"{path}: no column {name!r}; it has {listed(known)}.")
     source = BatchSource(batches, columns, pos_label)
-    source.where = f"{path}: "
+    source.where = f"{files[0]}: " if len(files) == 1 else ""
     return source
 
 
-def file_source(path: str | PathLike[str], columns: Mapping[str, str], pos_label: object) -> Source:
-    """Return the files behind a path, a folder or a pattern as a source."""
+def files_of(path: str | PathLike[str]) -> list[Path]:
+    """Return the files behind a path, a folder or a pattern: all of Parquet, or all CSV and TSV."""
     given = Path(path)
     if given.is_dir():
-        files = sorted(
+        inside = [
             file
-            for file in given.rglob("*.parquet")
-            if not any(part.startswith(("_", ".")) for part in file.relative_to(given).parts)
+            for file in sorted(given.rglob("*"))
+            if file.suffix.lower() in (".parquet", *_CSV)
+            and not any(part.startswith(("_", ".")) for part in file.relative_to(given).parts)
             and not file.is_dir()
-        )
+        ]
+        # Beside Parquet files, others are notes.
+        files = [file for file in inside if file.suffix.lower() == ".parquet"] or inside
         if not files:
-            raise FileError(f"{given}: the folder holds no files that end in .parquet.")
+            raise FileError(f"{given}: the folder holds no files that end in .parquet or .csv.")
         check_files(files)
-        return ParquetSource(files, columns, pos_label)
+        return files
     if given.exists():
         files = [given]
     else:
@@ -498,14 +519,29 @@ def file_source(path: str | PathLike[str], columns: Mapping[str, str], pos_label
             raise FileError(f"{given}: no such file, folder or pattern of files.")
     check_files(file for file in files if not file.is_dir())
     kinds = {file.suffix.lower() for file in files}
-    if kinds == {".parquet"}:
-        return ParquetSource(files, columns, pos_label)
-    if len(files) == 1 and kinds <= set(_CSV):
-        return csv_source(files[0], columns, pos_label)
+    if kinds == {".parquet"} or kinds <= set(_CSV):
+        return files
     raise FileError(
-        f"{given}: a scan reads files that end in .parquet, or one that ends in .csv or .tsv; got "
+        f"{given}: a scan reads files that all end in .parquet, or all in .csv or .tsv; got "
         f"{', '.join(sorted(kinds))}. Pass a pyarrow Dataset for other formats."
     )
+
+
+def file_source(path: str | PathLike[str], columns: Mapping[str, str], pos_label: object) -> Source:
+    """Return the files behind a path, a folder or a pattern as a source."""
+    files = files_of(path)
+    made = csv_source if files[0].suffix.lower() in _CSV else ParquetSource
+    return made(files, columns, pos_label)
+
+
+def column_type(path: str | PathLike[str], name: str) -> Any:
+    """Return the pyarrow type of a column of the first file behind a path."""
+    from pyarrow import parquet
+
+    first = files_of(path)[0]
+    if first.suffix.lower() in _CSV:
+        return _csv_types(first)[name]
+    return parquet.read_schema(first).field(name).type
 
 
 class FunctionSource(Source):

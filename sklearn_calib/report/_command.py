@@ -16,6 +16,7 @@ from sklearn_calib._results import printable
 from sklearn_calib._validation import Array, text_array
 from sklearn_calib._version import __version__
 from sklearn_calib.queries._scan import MOST_IN_MEMORY, scan_queries
+from sklearn_calib.queries._scan_sources import column_type
 from sklearn_calib.report._count import add_count, count
 from sklearn_calib.report._read import as_labels, as_numbers, read_columns
 from sklearn_calib.report._report import Report, calibration_report
@@ -34,7 +35,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
     report.add_argument(
         "file",
         type=Path,
-        help="CSV, TSV, JSON lines or Parquet, with a header; or a folder of Parquet files",
+        help="CSV, TSV, JSON lines or Parquet, with a header; or a folder of Parquet, CSV or TSV",
     )
     report.add_argument("--y-true", required=True, metavar="COLUMN", help="the true labels")
     report.add_argument(
@@ -86,7 +87,7 @@ def _like(labels: Any, text: str) -> Any:
 
 
 def _is_scanned(path: Path) -> bool:
-    """Whether a file is read in chunks: a folder of Parquet files, or one with very many rows."""
+    """Whether a file is read in chunks: a folder, or a Parquet file of very many rows."""
     if path.is_dir():
         return True
     if path.suffix.lower() != ".parquet" or not path.exists():
@@ -121,11 +122,9 @@ def _scan_report(arguments: argparse.Namespace) -> Report:
     scan_queries(arguments.file, **names)
     positive = arguments.pos_label
     if positive is not None:
-        from pyarrow import array, parquet
+        from pyarrow import array
 
-        path = arguments.file
-        first = sorted(path.rglob("*.parquet"))[0] if path.is_dir() else path
-        kind = parquet.read_schema(first).field(arguments.y_true).type
+        kind = column_type(arguments.file, arguments.y_true)
         # Labels that repeat are often stored as numbers of a dictionary.
         kind = getattr(kind, "value_type", kind)
         positive = _like(array([], kind).to_numpy(zero_copy_only=False), positive)

@@ -208,6 +208,32 @@ def test_a_null_in_a_csv_file_has_a_place(tmp_path):
         calibration_bins(scan_queries(path, **NAMES))
 
 
+def test_several_csv_files(tmp_path):
+    y, q = np.resize([0, 1, 1], 5000), np.random.default_rng(0).random(5000)
+    for number, rows in enumerate(np.array_split(np.arange(5000), 3)):
+        path = tmp_path / f"part-{number}.{('csv', 'tsv')[number % 2]}"
+        between = ",\t"[number % 2]
+        lines = [f"{q[row]}{between}{y[row]}" for row in rows.tolist()]
+        path.write_text("\n".join([f"score{between}answer", *lines]))
+    whole = calibration_bins(y, q).error()
+    (tmp_path / "README.md").write_text("how they were made")
+    for source in (tmp_path, str(tmp_path / "part-*")):
+        scan = scan_queries(source, **NAMES)
+        assert calibration_bins(scan).error() == pytest.approx(whole, rel=1e-9)
+        assert scan.n_rows == 5000
+    with (tmp_path / "part-1.tsv").open("a") as file:
+        file.write("\n0.5")
+    with pytest.raises(ValueError, match=r"part-1\.tsv: cannot be read"):
+        calibration_bins(scan_queries(tmp_path, **NAMES))
+    (tmp_path / "part-1.tsv").unlink()
+    (tmp_path / "part-2.csv").write_text("answer\n1\n")
+    with pytest.raises(ValueError, match=r"part-2\.csv: no column 'score'; it has 'answer'"):
+        scan_queries(tmp_path, **NAMES)
+    # Beside Parquet files, others are left alone.
+    pq.write_table(pa.table({"answer": y, "score": q}), tmp_path / "all.parquet")
+    assert scan_queries(tmp_path, **NAMES).collect().y_true.sum() == y.sum()
+
+
 def test_a_corrupt_row_group_of_a_dataset_has_a_place(folder):
     from pyarrow import dataset
 
@@ -228,7 +254,7 @@ def test_files_that_cannot_be_read(tmp_path):
     with pytest.raises(ValueError, match=r"broken\.parquet: cannot be read"):
         scan_queries(tmp_path)
     (tmp_path / "x.json").write_text("{}")
-    with pytest.raises(ValueError, match="a scan reads files that end in"):
+    with pytest.raises(ValueError, match="a scan reads files that all end in"):
         scan_queries(tmp_path / "x.json")
 
 

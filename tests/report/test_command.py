@@ -226,6 +226,16 @@ def test_a_folder_of_parquet_files_is_read_in_chunks(tmp_path, capsys, monkeypat
     assert "one probability column" in " ".join(capsys.readouterr().err.split())
 
 
+def test_a_folder_of_csv_files_is_read_in_chunks(tmp_path, capsys):
+    pytest.importorskip("pyarrow")
+    for number in range(2):
+        rows = [f"{'yes' if k % 3 else 'no'},0.6" for k in range(300)]
+        (tmp_path / f"{number}.csv").write_text("\n".join(["answer,score", *rows]))
+    asked = ["report", str(tmp_path), "--y-true", "answer", "--y-prob", "score"]
+    assert main([*asked, "--pos-label", "yes"]) == 0
+    assert re.search(r"answers that are yes +400 ", capsys.readouterr().out)
+
+
 @pytest.mark.parametrize(
     ("kind", "labels", "positive"),
     [
