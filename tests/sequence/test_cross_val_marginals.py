@@ -58,7 +58,8 @@ def test_marginals_of_a_search_and_of_a_frozen_tagger(fitted):
     assert result.y_prob.max() > 0
     frozen = cross_val_marginals(FrozenEstimator(fitted), X, y, cv=2)
     columns = np.searchsorted(frozen.classes, fitted.classes_)
-    np.testing.assert_array_equal(frozen.y_prob[:, columns], fitted.predict_proba(X))
+    # To the last bits only, which depend on the sentences that are worked on together.
+    np.testing.assert_allclose(frozen.y_prob[:, columns], fitted.predict_proba(X), rtol=1e-12)
 
 
 class Backwards(HMMTagger):
