@@ -82,7 +82,11 @@ class BySize:
                 run = int(counts.searchsorted(row + self.min_rows))
                 if run >= len(held):
                     break
-                if held[run] >= weight + need and (run == 0 or held[run - 1] >= weight + need):
+                full = run == 0 or held[run - 1] >= weight + need
+                # A lump may hold several bins, but no more than it has rows: beyond, its weight
+                # is that of a few.
+                several = lump[run] and held[run] - weight <= need * (counts[run] - row)
+                if full and held[run] >= weight + need and not several:
                     found.append(np.array([run]))
                     behind.append(found[-1])
                     weight, row = float(held[run]), float(counts[run])

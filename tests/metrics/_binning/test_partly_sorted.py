@@ -19,6 +19,7 @@ from sklearn_calib.metrics._binning._partly_sorted import (
     partly_sorted,
     sort_for_bins,
 )
+from sklearn_calib.metrics._binning._rules import BySize
 from sklearn_calib.metrics._binning._sorted import sort_queries
 from sklearn_calib.metrics._bins import bins_of
 from tests.scans import laws, queries_of
@@ -182,3 +183,27 @@ def test_shares_of_a_sample():
     # A thousand queries that share 20 predictions come in runs of fifty.
     assert _mean_run(np.repeat(np.arange(20), 50), 1000) == pytest.approx(49.0)
     assert _mean_run(np.arange(50), 10_000) == 1.0
+
+
+def test_one_look_where_the_first_bucket_holds_many_bins(monkeypatch):
+    rng = np.random.default_rng(0)
+    q = np.where(rng.random(200_000) < 0.3, 1e-30 * rng.random(200_000), rng.random(200_000))
+    weight = rng.exponential(size=len(q))
+    queries = Queries(rng.random(len(q)) < q, q, sample_weight=weight)
+    looks = []
+    look_up = _partly_sorted._EdgeReader._look_up
+
+    def counted(reader, wanted):
+        looks.append(len(wanted))
+        look_up(reader, wanted)
+
+    monkeypatch.setattr(_partly_sorted._EdgeReader, "_look_up", counted)
+    found = partly_sorted(queries).resolved(BySize(2000.0))
+    # Where the first bucket was taken for one bin, all others were looked for beside their places.
+    assert len(looks) == 1
+    assert isinstance(found, PartlySorted)
+    expected = sort_queries(queries)
+    ends = [
+        x.run_weights[np.searchsorted(x.runs, x.cut_by_size(2000.0))] for x in (found, expected)
+    ]
+    np.testing.assert_allclose(*ends, rtol=1e-12)
